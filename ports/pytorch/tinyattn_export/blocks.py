@@ -141,7 +141,7 @@ def config_of(block, style, d_model, num_kv_heads, flags):
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
                     "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
                     "bias": flags["bias"]}
-    return {"attention": style.of_attention(attention), "feed_forward": style.of_weights(feed_forward),
+    return {"attention": style.with_storage(attention), "feed_forward": style.with_weights(feed_forward),
             "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
 
 

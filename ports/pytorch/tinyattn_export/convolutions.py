@@ -49,10 +49,10 @@ class Conv1dRequest(Request):
 
     def config(self, weight, bias):
         outputs, inputs, kernel = weight.shape
-        return self.of_weights({"in": inputs, "out": outputs, "kernel": kernel, "stride": self.stride,
+        return self.with_weights({"in": inputs, "out": outputs, "kernel": kernel, "stride": self.stride,
                                 "padding": self.padding, "bias": bias is not None})
 
     def summary(self, weight, bias):
         outputs, inputs, kernel = weight.shape
         return (f"Conv1d, {inputs} features to {outputs}, a kernel of {kernel}, stride {self.stride}, padding "
-                f"{self.padding}, {with_or_without(bias)} bias{self.words()}")
+                f"{self.padding}, {with_or_without(bias)} bias{self.in_words()}")

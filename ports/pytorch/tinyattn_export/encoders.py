@@ -42,7 +42,7 @@ class EncoderRequest(RequestOfLayers):
         summary = (
             f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, "
             f"{encoder.d_hidden} hidden, {style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon "
-            f"{style.epsilon:.6g}, at most {style.context_length} tokens{self.words()}")
+            f"{style.epsilon:.6g}, at most {style.context_length} tokens{self.in_words()}")
         remarks = [*([f"at {printable(start)}"] if start else []), *encoder.remarks]
         return encoder, summary, (reader.consumed, remarks, AroundModel(reader.tensors, start, self.ignore))
 

@@ -213,7 +213,7 @@ class Model:
         config = {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if self.positions else 'none'}",
                   "tied": self.head is None, "head_bias": self.head is not None and self.head.bias is not None}
-        return self.style.of_weights(config)
+        return self.style.with_weights(config)
 
     def tree(self):
         rows = self.positions and self.positions[:self.style.context_length]
@@ -232,7 +232,7 @@ class Model:
             *([f"{layers.num_kv_heads} of keys"] if layers.num_kv_heads != style.num_heads else []), positions,
             f"{layers.d_hidden} hidden", f"{'gated ' if layers.gated else ''}{style.activation}", norm,
             f"epsilon {style.epsilon:.6g}", f"at most {style.context_length} tokens of {self.vocabulary}",
-            "a head of its own" if self.head else "a tied head"]) + style.words()
+            "a head of its own" if self.head else "a tied head"]) + style.in_words()
 
     def sources(self):
         return {"token_embedding": str(self.tensor("token_embedding")), **self.blocks.sources, "head": self.head_source}

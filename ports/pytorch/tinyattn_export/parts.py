@@ -205,7 +205,7 @@ class AttentionRequest(RequestOfLayers):
         config = {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
                   "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
                   "out_bias": out is not None and out.bias is not None}
-        return self.of_attention(config)
+        return self.with_storage(config)
 
     def summary(self, inputs, out):
         d_in, d_out = inputs["query"].shape
@@ -213,7 +213,7 @@ class AttentionRequest(RequestOfLayers):
         return (f"attention, {d_in} features to {d_out}, {self.num_heads} "
                 f"{'head' if self.num_heads == 1 else 'heads'}, {'causal' if self.causal else 'not causal'}, at most "
                 f"{self.context_length} tokens, queries, keys and values {with_or_without(inputs['query'].bias)} bias, "
-                f"{projection}{self.words()}")
+                f"{projection}{self.in_words()}")
 
 
 def place_at(tensors, prefix, what, in_by_out=False):
@@ -240,7 +240,7 @@ class LinearRequest(Request):
         return Part(
             f"::tinyattn::Linear<{d_in}, {d_out}, {bias}{storage}>", "tinyattn/linear.hpp",
             self.stored(linear.tree(), "linear"),
-            f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{self.words()}",
+            f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{self.in_words()}",
             {"linear": source(tensors, [place])}, layouts.names_in([place]))
 
 

@@ -36,16 +36,16 @@ class Storage:
         """Returns a tree of floats with the weights as they are asked for. `path`: the members that lead to it."""
         return int8.quantized(tree, path) if self.weights == "int8" else tree
 
-    def of_weights(self, config):
+    def with_weights(self, config):
         """Returns the members of a configuration in C++, with the one that says that weights are int8 at their end."""
         return {**config, "weights": int8.TYPE} if self.weights == "int8" else config
 
-    def of_attention(self, config):
+    def with_storage(self, config):
         """Returns the same of attention, which has a cache and perhaps a window."""
-        return {**self.of_weights(config), **({"cache": int8.TYPE} if self.cache == "int8" else {}),
+        return {**self.with_weights(config), **({"cache": int8.TYPE} if self.cache == "int8" else {}),
                 **({} if self.window is None else {"window": self.window})}
 
-    def words(self):
+    def in_words(self):
         """Returns what is int8 and whether there is a window, for a summary."""
         window = "" if self.window is None else f", a window of {self.window}"
         return window + "".join(f", {name} in int8" for name in ("weights", "cache") if getattr(self, name) == "int8")
