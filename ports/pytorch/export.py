@@ -7,6 +7,7 @@ as functions.
     export.py WEIGHTS -o HEADER --language-model --config config.json [--context-length N] [--prefix PREFIX]
 """
 from tinyattn_export import *
+from tinyattn_export import as_command, export_command
 
 if __name__ == "__main__":
     as_command(export_command)

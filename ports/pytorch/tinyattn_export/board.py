@@ -127,8 +127,8 @@ def slot_at(dump, place):
     start = place + BLOCK + blocks(layout_size)
     end = start + blocks(data_size)
     if end + 4 > len(dump):
-        raise ExportError(f"the model at byte {place} would end at byte {end + BLOCK}, and the dump has {len(dump)}: it "
-                          "is cut")
+        raise ExportError(f"the model at byte {place} would end at byte {end + BLOCK}, and the dump has {len(dump)}: "
+                          "it is cut")
     text = dump[place + BLOCK:place + BLOCK + layout_size]
     if zlib.crc32(dump[place:end]) != struct.unpack_from("<I", dump, end)[0] or zlib.crc32(text) != layout_crc:
         raise ExportError(f"the model at byte {place} is damaged, or was not written to its end: its CRC is wrong")
@@ -187,8 +187,9 @@ MOST_NUMBERS = 2**24  # a float32 counts no further
 
 
 def numbered(tensors, consumed):
-    """Returns the tensors of a file, of which those that are `consumed` have other values: each number is its own place among all, so
-    that it can be found again in what the exporter makes of it. Equal matrices, which are one, have equal places."""
+    """Returns the tensors of a file, of which those that are `consumed` have other values: each number is its own place
+    among all, so that it can be found again in what the exporter makes of it. Equal matrices, which are one, have equal
+    places."""
     places, result, next_place = {}, {}, 0
     for name, tensor in tensors.items():
         result[name] = tensor

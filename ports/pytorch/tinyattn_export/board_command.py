@@ -17,8 +17,10 @@ def make_parser():
         prog="from_board.py", description="Turns what a board has saved into a state_dict of PyTorch, bit for bit.",
         epilog="After --like come the arguments that export.py had, such as --num-heads.")
     parser.add_argument("board", metavar="BOARD.bin", help="a dump of one slot of its flash, or of both")
-    parser.add_argument("-o", dest="output", metavar="FILE", help=f"what to write: {', '.join(SUFFIXES)}; BOARD.pt unless given")
-    parser.add_argument("--like", metavar="WEIGHTS", help="the checkpoint that the model was exported from, whose names it gets")
+    parser.add_argument("-o", dest="output", metavar="FILE",
+                        help=f"what to write: {', '.join(SUFFIXES)}; BOARD.pt unless given")
+    parser.add_argument("--like", metavar="WEIGHTS",
+                        help="the checkpoint that the model was exported from, whose names it gets")
     return parser
 
 
@@ -54,7 +56,8 @@ def convert(args, rest):
         raise ExportError("what is read and what is written must be different files")
     slot = board.read_board(args.board)
     tensors = in_names_of(slot, args.like, rest) if args.like else slot.tensors()
-    whole_files.replace({output: safetensors.compose(tensors) if output.suffix == ".safetensors" else in_torch(tensors)})
+    compose = safetensors.compose if output.suffix == ".safetensors" else in_torch
+    whole_files.replace({output: compose(tensors)})
     yield f"{output}: model {slot.sequence}, of byte {slot.place}; {len(tensors)} tensors"
     yield from slot.remarks
     yield from (f"  {tensor}" for tensor in tensors)

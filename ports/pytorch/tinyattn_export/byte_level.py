@@ -151,4 +151,5 @@ def character_vocabulary(numbers, model, added, has_prefix):
     sentencepiece.check_pieces(pieces)
     ranks = ranks_of(model["merges"], numbers, lambda text: text.replace(sentencepiece.SPACE, " "))
     begin, end = (next((name for name in names if added.get(name)), "") for names in (BEGINS, ENDS))
-    return sentencepiece.sentencepiece_vocabulary(pieces, has_bytes, begin, end, by_pair(ranks), dummy_prefix=has_prefix)
+    return sentencepiece.sentencepiece_vocabulary(
+        pieces, has_bytes, begin, end, by_pair(ranks), dummy_prefix=has_prefix)

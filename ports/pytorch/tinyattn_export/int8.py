@@ -65,7 +65,7 @@ def transposed(rows):
 
 
 def quantized(tree, path=""):
-    """Returns the tree of a part with an Int8Matrix for each weight of a Linear layer or a Conv1d, and of the embedding.
+    """Returns the tree of a part with an Int8Matrix for each weight of a Linear, a Conv1d, and the token embedding.
     `path`: the members that lead to it."""
     name = path.rpartition(".")[2]
     if isinstance(tree, tuple):

@@ -14,7 +14,7 @@ KEYWORDS = frozenset(
     struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned using
     virtual void volatile wchar_t while xor xor_eq""".split())
 RESERVED = frozenset({"std", "posix", "tinyattn", "main"})
-MACROS = frozenset("assert complex errno far i386 linux near stderr stdin stdout unix".split())  # of headers, and of GCC
+MACROS = frozenset("assert complex errno far i386 linux near stderr stdin stdout unix".split())  # of headers and GCC
 
 
 def objection(name):

@@ -107,4 +107,5 @@ def sentencepiece_vocabulary(pieces, byte_fallback, begin, end, rank_of=None, **
         unknown=next(token for token, piece in enumerate(pieces) if piece.type == UNKNOWN),
         first_byte=first_byte_of(texts) if byte_fallback else None, begin=control.get(begin), end=control.get(end),
         **settings)
-    return merged(vocabulary, normal, rank_of or by_piece({text: pieces[token].score for text, token in normal.items()}))
+    scores = {text: pieces[token].score for text, token in normal.items()}
+    return merged(vocabulary, normal, rank_of or by_piece(scores))

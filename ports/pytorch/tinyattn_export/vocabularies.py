@@ -88,8 +88,8 @@ def of_characters(numbers):
     for text in numbers:
         if len(text) != 1 and not CONTROL.fullmatch(text):
             raise ExportError(f"{printable(text) or 'an empty text'} is not one character: a table of characters has "
-                              "no other texts, but for tokens such as <s>; a vocab.json needs its merges.txt in the same "
-                              "folder")
+                              "no other texts, but for tokens such as <s>; a vocab.json needs its merges.txt in the "
+                              "same folder")
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise ExportError(f"{text!r} is a surrogate, and no character")
     return Vocabulary(

@@ -81,7 +81,7 @@ class Tracer(torch.fx.Tracer):
         return where(".".join(self.path[-1:]), user_line())
 
     def refused(self, node, what, instead):
-        """Returns why a step cannot be exported: its module and line, the operation, and what could be written instead."""
+        """Returns why a step cannot be exported: its module and line, what it is, and what could be written instead."""
         path, line = self.module.get(node, ("", "an unknown line"))
         if node.op == "call_module":
             path = node.target if self.original is self.root else ""
