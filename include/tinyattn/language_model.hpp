@@ -145,7 +145,7 @@ struct LanguageModel {
                       &LanguageModel::token_embedding, &LanguageModel::position_embedding,
                       &LanguageModel::transformer, &LanguageModel::head>;
 
-  // For kernels: the body, the head, and x = the embeddings of `count` tokens.
+  // For kernels: the body.
   TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }
   // For kernels: what makes logits of features.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
@@ -159,6 +159,7 @@ struct LanguageModel {
       return kernel::Int8LogitsHead{d_model, config.vocabulary, describe(head)};
   }
 
+  // For kernels: x = the embeddings of `count` tokens.
   template <class Port>
   constexpr void embed(const Token* tokens, std::size_t count, std::size_t position,
                        kernel::Output x) const noexcept {

@@ -135,7 +135,7 @@ struct Transformer {
   static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>(),
                                parameter_bytes = detail::bytes_of_parameters<Transformer>();
 
-  static constexpr std::size_t num_blocks = config.num_layers;
+  static constexpr std::size_t num_blocks = config.num_layers;  // in `blocks`
 
   Block blocks[config.num_layers];  // in the order in which they are applied
   // [d_model]

@@ -111,6 +111,7 @@ struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     return this->base.logits_head();
   }
+  // For kernels: the embeddings of tokens.
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void embed(const Token* tokens, std::size_t count,
                                               std::size_t position,

@@ -91,6 +91,7 @@ struct Adapted<MultiHeadAttention<config>, lora>
   static constexpr DropoutRate dropout_rate = Layer::dropout_rate;  // of attention weights
   static constexpr DropoutRate residual_dropout_rate = Layer::residual_dropout_rate;  // of outputs
 
+  // As forward of the layer, in all its forms.
   template <class... Arguments>
   requires(detail::is_forward<Layer, config, Arguments...>()) TINYATTN_ALWAYS_INLINE
       constexpr auto forward(Arguments&&... arguments) const noexcept {
