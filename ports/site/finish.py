@@ -4,20 +4,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 SCRIPTS = ("doxygen-awesome-darkmode-toggle.js", "doxygen-awesome-fragment-copy-button.js")
-RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for script in SCRIPTS) +
-       '<script type="text/javascript">DoxygenAwesomeDarkModeToggle.init(); '
-       'DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>')
+RUN = ("".join(f'<script src="{script}"></script>' for script in SCRIPTS) +
+       "<script>DoxygenAwesomeDarkModeToggle.init(); DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>")
 BELOW_HEADER = "</div>\n<!-- end header part -->"
 SEARCH = ('<form id="MSearchBox" role="search" action="search.html">'
           '<input type="search" id="MSearchField" name="for" placeholder="Search" '
           'aria-label="Search" accesskey="S"/></form>\n')  # the dark-mode switch is put next to this id
-RUN_SEARCH = "".join(f'<script type="text/javascript" src="{script}"></script>'
-                     for script in ("lunr.min.js", "search_text.js", "search.js"))
 # Pages on which a name in code is one of the library. On other pages `fma` may be the operation of a port.
 SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
 CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
-# A compiler flag in a diagnostic: it gets a style, since a browser would break the line after its hyphen.
-FLAG = re.compile(r"(?<=[ (])-[\w-][\w=+-]*")
 
 
 def finish(site, tags):
@@ -27,15 +22,10 @@ def finish(site, tags):
         if page.name.startswith("dir_") and page.name not in listed:
             page.unlink()  # the page of a folder, to which no page links
             continue
-        text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1).replace(BELOW_HEADER, SEARCH + BELOW_HEADER,
-                                                                                   1)
-        if page.name == "search.html":
-            text = text.replace("</head>", RUN_SEARCH + "\n</head>", 1)
-        text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself is a link to the same place
+        text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1)
+        text = text.replace(BELOW_HEADER, SEARCH + BELOW_HEADER, 1)
         if page.name.startswith("source_"):  # modules of Python have no pages
             text = re.sub(r'<a (?:class="code[^"]*" )?href="namespace\w+\.html">([^<]*)</a>', r"\1", text)
-        if page.name == "errors.html":
-            text = re.sub(r"<dt>[^<]*</dt>", lambda term: FLAG.sub(r'<span class="flag">\g<0></span>', term[0]), text)
         if SPEAK_OF_NAMES.fullmatch(page.name):
             text = CODE.sub(lambda code: linked(code, names), text)
         page.write_text(text, encoding="utf-8")
@@ -50,14 +40,12 @@ def public_names(tags):
             names.setdefault(name.removeprefix("tinyattn::").partition("<")[0], compound.findtext("filename"))
         if kind in ("group", "file") or name == "tinyattn":
             for member in compound.findall("member"):
-                file, anchor = member.findtext("anchorfile"), member.findtext("anchor")
-                names.setdefault(member.findtext("name"), f"{file}#{anchor}")
+                address = f"{member.findtext('anchorfile')}#{member.findtext('anchor')}"
+                names.setdefault(member.findtext("name"), address)
     return names
 
 
 def linked(code, names):
     """Makes code that names something public a link to its documentation."""
     inside, name, _ = code.groups()
-    if inside or name not in names:
-        return code[0]
-    return f'<a href="{names[name]}">{code[0]}</a>'
+    return code[0] if inside or name not in names else f'<a href="{names[name]}">{code[0]}</a>'

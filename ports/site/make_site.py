@@ -6,8 +6,9 @@
 --browser adds the pages of examples/browser, which are built first, by emscripten.
 """
 import argparse
+import os
 import pathlib
-import shlex
+import re
 import shutil
 import subprocess
 import sys
@@ -17,130 +18,99 @@ from ports.packages import tree
 from . import errors, finish, headers, notions, pages, search
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
-INCLUDE = ROOT / "include" / "tinyattn"
-BROWSER = ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
+NEEDED = {AWESOME: "doxygen-awesome-css", search.LUNR: "libjs-lunr"}  # with the packages of Debian that have them
+INCLUDE = tree.ROOT / "include" / "tinyattn"
+BROWSER = tree.ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
 IN_BROWSER = {"Draw a digit": "browser/digits.html", "A model that writes": "browser/writer.html",
               "Say a digit": "browser/listener.html", "Watch a model learn": "browser/learner.html"}
-NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # {name: header with its comment}
+NAMESPACES = (("tinyattn", "tinyattn.hpp"), ("tinyattn::compiled", "compiled.hpp"))  # and what explains them
+TABS = {"mainpage": "tinyattn", "modules": "Notions", "pages": "Pages", "classlist": "Types",
+        "namespacemembers": "Names", "filelist": "Headers"}
 
 
 def public_headers():
-    folders = INCLUDE, INCLUDE / "training", INCLUDE / "training" / "backward"
-    return sorted(header for folder in folders for header in folder.glob("*.h*"))
-
-
-def page_of_header(header):
-    """Returns the name that doxygen gives the page of a header: its path if another has the same name."""
-    is_alone = [other.name for other in public_headers()].count(header.name) == 1
-    name = header.name if is_alone else header.relative_to(INCLUDE).as_posix()
-    return name.replace("_", "__").replace(".", "_8").replace("/", "_2") + ".html"
+    """Returns {header: its page}: doxygen names a page by the path if another header has the same name."""
+    folders = INCLUDE, INCLUDE / "training", INCLUDE / "training/backward"
+    files = [file for folder in folders for file in sorted(folder.glob("*.h*"))]
+    names = [file.name for file in files]
+    found = {}
+    for file in files:
+        header = file.relative_to(INCLUDE).as_posix()
+        name = file.name if names.count(file.name) == 1 else header
+        found[header] = name.replace("_", "__").replace(".", "_8").replace("/", "_2") + ".html"
+    return found
 
 
 def comment_of(header):
-    return headers.file_comment((INCLUDE / header).read_text(encoding="utf-8"))
+    return headers.first_comment((INCLUDE / header).read_text(encoding="utf-8"))[0]
 
 
-def notion(name, entry, costs):
-    """Returns the page of a notion: the comment of each header, where it is used, what calls cost, and diagnostics."""
-    parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n'
-             + "\n".join(comment_of(header))
-             for header in entry["headers"]]
-    used = [f'<li><a href="{pages.label(path)}.html">{pages.title(path)}</a></li>' for path in entry["see"]]
-    parts += ["<h2>See it used</h2>", f"<ul>{''.join(used)}</ul>"] if used else []
-    if tables := list(notions.cost_tables(entry, costs)):
-        explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is "
-                     "what an image grows by, with all that comes along. <code>tests/bench costs</code> measures it "
-                     "anew.</p>")
-        parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
-    if diagnostics := list(errors.links([*entry["headers"], *entry.get("checks", [])])):
-        parts += ["<h2>What the compiler may say</h2>",
-                  f"<ul>{''.join(f'<li>{link}</li>' for link in diagnostics)}</ul>"]
-    return f"/** @defgroup {name} {entry['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
+def write_layout(file):
+    """Writes doxygen's own layout, but with descriptions first, other tabs, and without friends and bases."""
+    subprocess.run(["doxygen", "-l", file], check=True)
+    tabs = "".join(f'<tab type="{kind}" visible="yes" title="{title}"/>' for kind, title in TABS.items())
+    layout = re.sub(r"(?s)(?<=<navindex>).*(?=</navindex>)", tabs, file.read_text(encoding="utf-8"))
+    layout = re.sub(r"<(detaileddescription|friends|inheritancegraph)\b.*", "", layout)
+    layout = layout.replace('<briefdescription visible="yes"/>', '<detaileddescription title="What it is"/>')
+    file.write_text(layout, encoding="utf-8")
 
 
-def write_notions(file):
-    """Writes the pages of notions and namespaces. The filter, headers.py, adds the names of each notion."""
-    costs = notions.read_costs()
-    text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name,
-            header in NAMESPACES.items()]
-    text += [notion(name, entry, costs) for name, entry in notions.read().items()]
-    file.write_text("\n".join(text), encoding="utf-8")
-    return file
-
-
-def settings(folder, inputs):
-    """Returns the settings of doxygen that Doxyfile does not have, since they depend on paths."""
-    pattern_filter = f"{shlex.quote(sys.executable)} -B -m ports.site.headers"  # run at the root of the tree
-    values = {
-        "PROJECT_NUMBER": tree.version(),
-        "OUTPUT_DIRECTORY": folder,
-        "HTML_OUTPUT": "site",
-        "XML_OUTPUT": "site-xml",
-        "INPUT": inputs,
-        "FILTER_PATTERNS": [f'"*.hpp={pattern_filter}"', f'"*.h={pattern_filter}"'],
-        "STRIP_FROM_PATH": ROOT / "include",
-        "STRIP_FROM_INC_PATH": ROOT / "include",
-        "LAYOUT_FILE": HERE / "layout.xml",
-        "HTML_EXTRA_STYLESHEET": [AWESOME / "doxygen-awesome.css", HERE / "site.css"],
-        "HTML_EXTRA_FILES": [AWESOME / script for script in finish.SCRIPTS] + [search.LUNR, HERE / "search.js"],
-        "GENERATE_TAGFILE": folder / "site-tags.xml",
-        "WARN_LOGFILE": folder / "site-warnings.txt",
-    }
-    lines = [f"{name} = {' '.join(map(str, value)) if isinstance(value, list) else value}"
-             for name, value in values.items()]
-    return (HERE / "Doxyfile").read_text(encoding="utf-8") + "\n".join(lines) + "\n"
+def run_doxygen(folder, inputs):
+    scripts = [*(AWESOME / script for script in finish.SCRIPTS), search.LUNR]
+    variables = {"VERSION": tree.version(), "FOLDER": folder, "PYTHON": sys.executable, "AWESOME": AWESOME,
+                 "INPUT": " ".join(map(str, inputs)), "SCRIPTS": " ".join(map(str, scripts))}
+    subprocess.run(["doxygen", HERE / "Doxyfile"], check=True, cwd=tree.ROOT, env={**os.environ, **variables})
 
 
 def add_browser(site):
     """Adds the pages of examples/browser, and shows their link to the main page."""
-    subprocess.run([ROOT / "examples" / "run", "browser"], check=True)
+    subprocess.run([tree.ROOT / "examples" / "run", "browser"], check=True)
     shutil.copytree(BROWSER, site / "browser")
     for page in (site / "browser").glob("*.html"):
         page.write_text(page.read_text(encoding="utf-8").replace('id="home" hidden', 'id="home"'), encoding="utf-8")
 
 
-def report(what):
-    """Prints progress at once: making the site takes half a minute."""
-    print(what, flush=True)
+def write_pages(work, in_browser):
+    """Writes all pages, and returns their files in the order of the site's tree of pages."""
+    known = public_headers()
+    main, *others = pages.Pages({f"include/tinyattn/{header}": page for header, page in known.items()}).write(
+        work, in_browser)
+    texts = {
+        "namespaces.dox": "".join(f"/** @namespace {name}\n{comment_of(header)} */\n" for name, header in NAMESPACES),
+        "notions.dox": notions.pages(known, comment_of, pages.link),
+        "errors.md": errors.page(known),
+        "search.md": search.PAGE,
+    }
+    for name, text in texts.items():
+        (work / name).write_text(text, encoding="utf-8")
+    first = len(pages.FIRST)
+    return [main, *others[:first], *(work / name for name in texts), *others[first:]]
 
 
 def make(folder, browser):
-    if not AWESOME.is_dir():
-        sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs "
-                 "it")
-    if not search.LUNR.is_file():
-        sys.exit(f"there is no {search.LUNR}: Debian's package libjs-lunr has it; `ports/toolchain site` installs it")
-    work, site = folder / "site-pages", folder / "site"
-    for old in (work, site, folder / "site-xml"):
+    for file, package in NEEDED.items():
+        if not file.exists():
+            sys.exit(f"there is no {file}: Debian's package {package} has it; `ports/toolchain site` installs it")
+    work, site, xml = folder / "site-pages", folder / "site", folder / "site-xml"
+    for old in (work, site, xml):
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
-    report("pages, from the tree")
-    known = {header.relative_to(ROOT).as_posix(): page_of_header(header) for header in public_headers()}
-    written = pages.Pages(known, IN_BROWSER if browser else {}).write(work)
-    main = work / "index.md"
-    first, others = written[:len(pages.FIRST)], [file for file in written[len(pages.FIRST):] if file != main]
-    reference = [write_notions(work / "notions.dox"), errors.write(work / "errors.md", known)]
-    inputs = [main, *first, *reference, *others, search.write_page(work / "search.md"), *public_headers()]
-    report(f"doxygen: {len(inputs)} pages and headers")
-    subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
-    report("the search, and links between pages")
-    search.write_text(site)
+    inputs = [*write_pages(work, IN_BROWSER if browser else {}), *(INCLUDE / header for header in public_headers())]
+    write_layout(work / "layout.xml")
+    print(f"doxygen: {len(inputs)} pages and headers", flush=True)  # making the site takes half a minute
+    run_doxygen(folder, inputs)
+    search.write_text(xml, site)
     finish.finish(site, folder / "site-tags.xml")
     if browser:
-        report("the models in the browser, by emscripten")
+        print("the models in the browser, by emscripten", flush=True)
         add_browser(site)
     return site
 
 
-def parse():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--browser", action="store_true")
     parser.add_argument("folder", type=pathlib.Path)
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    args = parse()
+    args = parser.parse_args()
     print(make(args.folder.resolve(), args.browser) / "index.html")

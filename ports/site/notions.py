@@ -1,37 +1,61 @@
 # SPDX-License-Identifier: MIT
 """The notions that notions.toml lists; each has a page."""
+import functools
 import html
 import json
 import pathlib
 import tomllib
 
-LIST = pathlib.Path(__file__).with_name("notions.toml")
+from . import errors
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parents[1] / "include" / "tinyattn"
 
 
-def read_costs():
-    """Returns the content of costs.json, which `tests/bench costs` writes."""
-    return json.loads(LIST.with_name("costs.json").read_text(encoding="utf-8"))
-
-
+@functools.cache
 def read():
-    """Returns {id: entry} of notions.toml, in its order."""
-    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+    """Returns {id: entry} of notions.toml, in its order; a pattern is the headers that it matches."""
+    notions = tomllib.loads((HERE / "notions.toml").read_text(encoding="utf-8"))
+    for notion in notions.values():
+        notion["headers"] = [file.relative_to(INCLUDE).as_posix() for pattern in notion["headers"]
+                             for file in sorted(INCLUDE.glob(pattern))]
+    return notions
 
 
-def cost_tables(notion, costs):
-    """Yields a table in HTML for each call of a notion: what it costs on each board."""
-    for name in notion["costs"]:
-        row = costs["rows"][name]
-        call, _, shapes = row["what"].rpartition(": ")
-        caption = f"<caption><code>{html.escape(call, quote=False)}</code> {html.escape(shapes, quote=False)}</caption>"
-        lines = [f'<div class="costs-of"><table class="costs doxtable">{caption}',
-                 "<tr><th>board</th><th>flash</th><th>scratch</th><th>stack</th><th>instructions</th></tr>"]
-        for board, cost in row["boards"].items():
-            cells = "".join(f"<td>{cost[what]:,}</td>" for what in ("flash", "scratch", "stack", "instructions"))
-            lines.append(f"<tr><td>{costs['cores'][board]}<br/><small>{board}</small></td>{cells}</tr>")
-        yield "\n".join([*lines, "</table></div>"])
+def cost_table(row, cores):
+    """Returns a table in HTML: what a call costs on each board."""
+    call, _, shapes = html.escape(row["what"], quote=False).rpartition(": ")
+    lines = ['<div class="costs-of"><table class="costs doxtable">',
+             f"<caption><code>{call}</code> {shapes}</caption>",
+             "<tr><th>board</th><th>flash</th><th>scratch</th><th>stack</th><th>instructions</th></tr>"]
+    for board, cost in row["boards"].items():
+        cells = "".join(f"<td>{cost[what]:,}</td>" for what in ("flash", "scratch", "stack", "instructions"))
+        lines.append(f"<tr><td>{cores[board]}<br/><small>{board}</small></td>{cells}</tr>")
+    return "\n".join([*lines, "</table></div>"])
 
 
-def notion_of(name):
-    """Returns the id of the notion of a header, or an empty string."""
-    return next((notion for notion, entry in read().items() if name in entry["headers"]), "")
+def listed(title, links):
+    items = "".join(f"<li>{link}</li>" for link in links)
+    return f"<h2>{title}</h2>\n<ul>{items}</ul>" if items else ""
+
+
+def page(name, notion, costs, said, link):
+    """Returns the page of a notion: what was `said` of its headers, where it is used, what calls cost, diagnostics."""
+    explained = ("<h2>What it costs</h2>\n<p>Bytes, and instructions of one call, on emulated boards by "
+                 f"{costs['compiler']}; flash is what an image grows by, with all that comes along. "
+                 "<code>tests/bench costs</code> measures it anew.</p>")
+    tables = [cost_table(costs["rows"][row], costs["cores"]) for row in notion.get("costs", [])]
+    diagnostics = errors.links([*notion["headers"], *notion.get("checks", [])])
+    parts = [*said, listed("See it used", map(link, notion["see"])),
+             *([explained, *tables] if tables else []), listed("What the compiler may say", diagnostics)]
+    return f"/** @defgroup {name} {notion['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
+
+
+def pages(headers, comment_of, link):
+    """Returns the pages of all notions. The filter, headers.py, adds the names of each notion. `headers`: {header: its
+    page}; `comment_of` returns what a header says, `link` a link to a page."""
+    costs = json.loads((HERE / "costs.json").read_text(encoding="utf-8"))
+    said = {header: f'<a class="from" href="{address}">tinyattn/{header}</a>\n\n{comment_of(header)}'
+            for header, address in headers.items()}
+    return "\n".join(page(name, notion, costs, [said[header] for header in notion["headers"]], link)
+                     for name, notion in read().items())

@@ -1,91 +1,63 @@
 # SPDX-License-Identifier: MIT
-"""Collects what the search looks through: the text of each section of each page, and of each name in the reference.
+"""Collects what the search looks through, from doxygen's XML: the text of each section of each page, and of each name.
 
 The site loads it as a script, because a page that is opened from a file cannot fetch data. search.js searches, by lunr.
 """
-import html.parser
 import json
 import pathlib
-import re
+import xml.etree.ElementTree as ElementTree
 
+PAGE = """\
+# Search {#search}
+
+<div id="found">This needs JavaScript.</div>
+@htmlonly
+<script src="lunr.min.js"></script><script src="search_text.js"></script><script src="search.js"></script>
+@endhtmlonly
+"""
 LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
-LISTS = re.compile(r"(files|annotated|modules|pages|search|namespacemembers\w*|dir_\w+|\w+(_source|-members))\.html")
-SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # is not to be found
-KIND = re.compile(r" (Struct|Class|Concept|Namespace|File)( Template)? Reference\b.*")
-END = re.compile(r" The documentation for this (struct|class) was generated from.*")
-WHOLE_PAGE = re.compile(r"md_|mainpage")
-INLINE = {"a", "b", "code", "em", "i", "small", "span"}
+SECTIONS = {"sect1", "sect2", "sect3", "memberdef", "variablelist"}  # the last: diagnostics of errors.py
+OF_NAME = {"argsstring", "briefdescription", "detaileddescription", "enumvalue"}
+INLINE = {"bold", "computeroutput", "emphasis", "highlight", "ref", "ulink"}
 
 
-class Sections(html.parser.HTMLParser):
-    """The sections of a page of doxygen: each has an anchor, a title and a text. The first has the title of the page
-    and no anchor."""
-
-    def __init__(self, text, without=()):
-        super().__init__()
-        self.silent = {*SILENT, *without}
-        self.open = []  # pairs of a tag and its class
-        self.sections = [{"anchor": "", "title": "", "text": []}]
-        self.feed(text)
-        self.title = KIND.sub("", words(self.sections[0]["title"]))
-        self.sections[0]["title"] = self.title
-
-    def within(self, *classes):
-        return any(of & set(classes) for _, of in self.open)
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        of = set((values.get("class") or "").split())
-        if "anchor" in of and not WHOLE_PAGE.match(values["id"]):
-            self.begin(values["id"])
-        if tag == "dt" and self.sections[-1]["title"].strip():  # several diagnostics share one explanation
-            self.begin(self.sections[-1]["anchor"], self.sections[-1]["text"])
-        if tag == "a" and self.within("permalink"):
-            self.begin(values["href"].removeprefix("#"))
-        self.handle_data("" if tag in INLINE else " ")
-        self.open.append((tag, of))
-
-    def handle_endtag(self, tag):
-        self.handle_data("" if tag in INLINE else " ")
-        last = next((i for i in reversed(range(len(self.open))) if self.open[i][0] == tag), len(self.open))
-        del self.open[last:]
-
-    def handle_data(self, data):
-        section, tags = self.sections[-1], [tag for tag, _ in self.open]
-        if self.within("headertitle"):
-            self.sections[0]["title"] += data
-        elif self.within("contents") and not self.within(*self.silent):
-            if section["anchor"] and {"h1", "h2", "h3", "h4",
-                                      "dt"} & set(tags) and not "".join(section["text"]).strip():
-                section["title"] += data
-            else:
-                section["text"].append(data)
-
-    def begin(self, anchor, text=None):
-        self.sections.append({"anchor": anchor, "title": "", "text": [] if text is None else text})
+def text_of(element, without=()):
+    """Returns the text of an element, without that of some elements in it."""
+    parts = [element.text or ""]
+    for child in element:
+        space = "" if child.tag in INLINE else " "
+        parts += [space, "" if child.tag in without else text_of(child, without), space, child.tail or ""]
+    return "".join(parts)
 
 
-def words(text):
-    return re.sub(r"\s+", " ", END.sub("", text.replace("\u200b", ""))).strip()
+def words(elements, without=()):
+    return " ".join(" ".join(text_of(element, without) for element in elements).split())
 
 
-def sections(page):
-    """Yields [address, title, title of the page, text] of each section; of the page of a source, without its code."""
-    found = Sections(page.read_text(encoding="utf-8"), without=("fragment",) if page.name.startswith("source_") else ())
-    for section in found.sections:
-        title, text = words(section["title"]), words("".join(section["text"]))
-        if title or text:
-            address = f"{page.name}#{section['anchor']}" if section["anchor"] else page.name
-            yield [address, title, found.title, text]
+def title_of(section):
+    """Returns the title of a page or of a section, the name of a member, or diagnostics."""
+    titles = [title for tag in ("title", "name", "compoundname") for title in section.findall(tag)][:1]
+    return words(titles or section.iter("term")).removeprefix("tinyattn::")
 
 
-def write_page(file):
-    """Writes the page that shows the results."""
-    file.write_text('# Search {#search}\n\n<div id="found">This needs JavaScript.</div>\n', encoding="utf-8")
-    return file
+def rows_of(compound, page):
+    """Yields [address, title, title of the page, text] of a page, and of each of its sections and members."""
+    code = {"programlisting"} if page.startswith("source_") else set()
+    for section in (element for element in compound.iter() if element is compound or element.tag in SECTIONS):
+        name = next((of.get("id") for of in (section, *section.iter("anchor")) if of.get("id")), "")
+        of_page, _, anchor = name.rpartition("_1") if section is not compound else (page, "", "")
+        if of_page == page:  # else it is a member of a notion
+            is_name = section.tag in ("compounddef", "memberdef")
+            parts = [part for part in section if (part.tag in OF_NAME if is_name else part.tag != "title")]
+            text = words(parts, SECTIONS | code)
+            yield [f"{page}.html#{anchor}".rstrip("#"), title_of(section), title_of(compound), text]
 
 
-def write_text(site):
-    rows = [row for page in sorted(site.glob("*.html")) if not LISTS.fullmatch(page.name) for row in sections(page)]
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).replace("],[", "],\n[")
+def write_text(xml, site):
+    rows = []
+    for file in sorted(xml.glob("*.xml")):
+        for compound in ElementTree.parse(file).iter("compounddef"):
+            page = compound.get("id").replace("indexpage", "index")  # as it is named in HTML
+            rows += rows_of(compound, page) if (site / f"{page}.html").is_file() else []
+    text = json.dumps(rows, ensure_ascii=False, indent=0)
     (site / "search_text.js").write_text(f"const searchText = {text};\n", encoding="utf-8")

@@ -12,7 +12,6 @@ from tests.products.site import checks
 from tests.support import figures, tap
 from tests.support.processes import ROOT, attempt
 
-MAKER = ROOT / "ports" / "site" / "make_site.py"
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests/products/footprint/figures.txt"
 
@@ -54,14 +53,14 @@ def planted():
 
 def unexplained():
     """Returns what is wrong with errors.toml."""
-    return attempt([sys.executable, "-B", MAKER.with_name("errors.py"), "--check"])[1].strip()
+    return attempt([sys.executable, "-B", "-m", "ports.site.errors"])[1].strip()
 
 
 def wrong_on_pages():
     """Returns wrong statements about names and includes on the headers' pages."""
     headers = [file for folder in ("include", "ports/simd") for file in sorted((ROOT / folder).rglob("*.h*"))]
     code = "".join(file.read_text(encoding="utf-8") for file in headers)
-    folders = (ROOT / "include" / "tinyattn" / name for name in ("", "detail", "kernel"))
+    folders = (ROOT / "include" / "tinyattn" / name for name in ("", "detail", "kernel", "training"))
     return problem([*(line for folder in folders for line in checks.untrue_tables(folder, code)),
                     *checks.circles(ROOT / "include")])
 

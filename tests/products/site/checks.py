@@ -16,7 +16,7 @@ MEMBERS = ("function", "variable", "typedef", "enum", "define")
 
 
 def is_documented(element):
-    parts = map(element.find, ("briefdescription", "detaileddescription", "inbodydescription"))
+    parts = map(element.find, ("briefdescription", "detaileddescription"))
     return any("".join(part.itertext()).strip() for part in parts if part is not None)
 
 
@@ -39,12 +39,13 @@ def public_names(xml):
 
 
 def undocumented(xml, least=100):
-    """Returns public names without documentation, with their lines."""
+    """Returns public names without documentation, with their lines. One overload may explain the others."""
     names = list(public_names(xml))
     if len(names) < least:
-        return [f"the XML has only {len(names)} public names: it does not describe the headers"]
+        return [f"the XML has only {len(names)} public names: it is not that of the headers"]
+    explained = {name for _, name, _, element in names if is_documented(element)}
     return sorted({f"{where}: the {kind} {name} has no documentation"
-                   for kind, name, where, element in names if not is_documented(element)})
+                   for kind, name, where, element in names if name not in explained})
 
 
 def place(element):
@@ -116,17 +117,20 @@ def lost_pages(pages):
 
 
 def untrue_tables(folder, code):
-    """Returns the names in tables of a header folder's page that do not exist, and headers that the tables lack.
-    `code` is the text of all headers."""
+    """Returns what tables on the page of a folder of headers name that does not exist, and headers and folders that the
+    page lacks. `code` is the text of all headers."""
     page, words = pathlib.Path(folder, "README.md"), set(re.findall(r"\w+", code))
-    cells = re.findall(r"^\|(.*)\|.*\|$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    names = set(re.findall(r"`([^`]+)`", "".join(cells)))
+    text = page.read_text(encoding="utf-8")
+    names = set(re.findall(r"`([^`]+)`", "".join(re.findall(r"^\|(.*)\|.*\|$", text, re.MULTILINE))))
     listed = {name for name in names if re.search(r"/$|\.h(pp)?$", name)}
-    headers = {f"{file.name}/" if file.is_dir() else file.name
-               for file in pathlib.Path(folder).iterdir() if file.is_dir() or file.suffix in (".hpp", ".h")}
-    unknown = (listed - headers) | {name for name in names - listed if not words.issuperset(re.findall(r"\w+", name))}
+    headers = {file.name for file in page.parent.rglob("*.h*") if file.suffix in (".h", ".hpp")}
+    folders = {f"{file.name}/" for file in page.parent.iterdir() if file.is_dir()}
+    unknown = (listed - headers - folders) | {name for name in names - listed
+                                              if not words.issuperset(re.findall(r"\w+", name))}
+    own = {name for name in headers if (page.parent / name).is_file()}
+    lacking = (own - listed) | {name for name in folders if f"`{name}`" not in text}
     return [*(f"{page}: there is no {name}" for name in sorted(unknown)),
-            *(f"{page}: its table lacks {name}" for name in sorted(headers - listed))]
+            *(f"{page}: its table lacks {name}" for name in sorted(lacking))]
 
 
 def circles(folder):
