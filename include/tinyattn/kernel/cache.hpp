@@ -134,7 +134,8 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const auto& cache, const 
   const std::size_t width = layer.d_out;
   const Output block{scratch.floats, width};
   const bool has_output = !is_null(layer.output.weight);
-  const Output context = has_output ? block : out;
+  Output context = block;
+  if (!has_output) context = out;
   attend_cached<Port>(layer, cache, scratch, past, rows, x, block, context);
   if (has_output)
     project_few<Port>(rows, width, width,

@@ -171,7 +171,9 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
     const std::size_t first = minimum(next, tokens - (overlaps ? size : 1));
     const std::size_t rows =
         may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
-    const Output out = element.out.from(first, 0), context = has_output ? scratch.block : out;
+    const Output out = element.out.from(first, 0);
+    Output context = scratch.block;
+    if (!has_output) context = out;
     project<Port, Shape{known.tokens, known.d_in, known.d_out}>(
         rows, layer.d_in, width, element.query_input.from(first, 0), layer.query, scratch.block,
         scratch.integers);
