@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks of arguments that the functions of tinyattn.h and tinyattn_models.h share.
+// Checks of arguments. A kind of weights checks the weights.
 #pragma once
 
 #include "operations.hpp"
-#include "tinyattn/port/compiler.hpp"
+#include "scratch.hpp"
+#include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/kernel/embedding.hpp"
+#include "tinyattn/kernel/window.hpp"
+#include "weights.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +16,7 @@
 
 namespace tinyattn::compiled {
 
-// The maximum number of floats in an object, which has no more than PTRDIFF_MAX bytes.
-constexpr std::size_t most_floats = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float);
-
 constexpr std::size_t larger(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
-
-// Whether the sizes of a matrix are valid: none is 0, and it has no more than `most` elements.
-template <std::size_t most = most_floats>
-constexpr bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
-  return rows != 0 && cols != 0 && rows <= most / cols;
-}
 
 constexpr bool are_valid(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
 
@@ -34,18 +29,27 @@ inline unsigned number_of(const Enumeration& value) noexcept {
   return static_cast<unsigned>(number);
 }
 
-// Whether heads rotate in a known way, or not; `at` has a table for them.
-TINYATTN_ALWAYS_INLINE bool is_valid_rotation(const auto& at, std::size_t head_dim) noexcept {
-  const unsigned rotary = number_of(at.rotary);
-  return rotary == TINYATTN_NO_ROTARY ||
-         (rotary <= TINYATTN_HALVES && head_dim % 2 == 0 && are_valid(at.cosines, at.sines));
+inline bool is_known(const tinyattn_activation& activation) noexcept {
+  return number_of(activation) < kernel::num_activations;
+}
+inline bool is_known(const tinyattn_rotary& rotary) noexcept {
+  return number_of(rotary) <= TINYATTN_HALVES;
 }
 
-inline bool has_valid_sizes(const tinyattn_layer& layer) noexcept {
-  const std::size_t in = layer.d_in, out = layer.d_out, heads = layer.num_heads;
-  return heads != 0 && out % heads == 0 && in != 0 && is_matrix(larger(in, out), out) &&
-         (layer.num_kv_heads == 0 || heads % layer.num_kv_heads == 0) &&
-         is_valid_rotation(layer, out / heads);
+inline bool is_valid(const tinyattn_sampling& sampling) noexcept {
+  return sampling.temperature >= 0.0f && sampling.top_p == sampling.top_p;
+}
+
+TINYATTN_ALWAYS_INLINE bool is_valid(const tinyattn_norm& norm) noexcept {
+  return norm.weight != nullptr && norm.epsilon >= 0.0f;
+}
+
+// --- Products and attention ---
+
+inline bool is_valid(const ProductCall& call) noexcept {
+  return is_matrix(call.rows, call.inner) && is_matrix(call.inner, call.cols) &&
+         is_matrix(call.rows, call.cols) && are_valid(call.a, call.b, call.out) &&
+         call.out != call.a && call.out != call.b;
 }
 
 // Whether the sums and products that count the scratch do not wrap.
@@ -78,23 +82,51 @@ inline bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
          (call.mask == nullptr || has_elements(*call.mask));
 }
 
+// --- Layers ---
+
+// Whether heads rotate in a known way, or not; `at` has a table for them.
+TINYATTN_ALWAYS_INLINE bool is_valid_rotation(const auto& at, std::size_t head_dim) noexcept {
+  const unsigned rotary = number_of(at.rotary);
+  return rotary == TINYATTN_NO_ROTARY ||
+         (rotary <= TINYATTN_HALVES && head_dim % 2 == 0 && are_valid(at.cosines, at.sines));
+}
+
+TINYATTN_ALWAYS_INLINE bool has_valid_heads(std::size_t width, std::size_t heads,
+                                            std::size_t kv_heads) noexcept {
+  return heads != 0 && width % heads == 0 && (kv_heads == 0 || heads % kv_heads == 0);
+}
+
+TINYATTN_ALWAYS_INLINE bool has_valid_sizes(const tinyattn_layer& layer) noexcept {
+  const std::size_t in = layer.d_in, out = layer.d_out;
+  return has_valid_heads(out, layer.num_heads, layer.num_kv_heads) && in != 0 &&
+         is_matrix(larger(in, out), out);
+}
+
+template <class Weights>
+bool is_valid_layer(const tinyattn_layer& layer) noexcept {
+  const std::size_t in = layer.d_in, out = layer.d_out;
+  return has_valid_sizes(layer) && is_valid_rotation(layer, out / layer.num_heads) &&
+         Weights::is_valid(layer.query, in, out) && Weights::is_valid(layer.key, in, out) &&
+         Weights::is_valid(layer.value, in, out) &&
+         Weights::is_valid(layer.out_proj, out, out, true);
+}
+
+template <class Weights>
+bool is_valid_linear(const tinyattn_linear& linear, std::size_t in, std::size_t out,
+                     const float* scratch) noexcept {
+  return Weights::is_valid(linear, in, out) && (!Weights::has_integers || scratch != nullptr);
+}
+template <class Weights>
+bool is_valid_convolution(const tinyattn_convolution& c, const float* scratch) noexcept {
+  return is_valid_linear<Weights>(c.linear, c.kernel * c.in, c.out, scratch);
+}
+
 // Whether `out` may be where it is. If it is the input of the queries, rows of output must not be
 // longer than those of input, or they would overwrite rows that are still to be read. It may be the
 // input of keys or values only if that is the input of the queries, too.
 inline bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   if (call.out == call.query) return layer.d_out <= layer.d_in;
   return call.out != call.key && call.out != call.value;
-}
-
-// Calls `forward` if all arguments but the layer are valid, too.
-TINYATTN_ALWAYS_INLINE tinyattn_status forward_checked(const tinyattn_layer& layer,
-                                                       const AttentionCall& call,
-                                                       auto forward) noexcept {
-  if (call.tokens == 0) return TINYATTN_OK;
-  if (!is_valid(call, layer.d_in, layer.d_out, layer.d_out) || !may_replace(layer, call))
-    return TINYATTN_BAD_ARGUMENT;
-  forward(layer, call);
-  return TINYATTN_OK;
 }
 
 // Returns the number of tokens that a convolution makes, or 0 if there is none, or if sizes are not
@@ -105,6 +137,109 @@ inline std::size_t tokens_after(const tinyattn_convolution& c, std::size_t token
   const std::size_t padded = tokens + 2 * c.padding;
   const std::size_t rows = padded < c.kernel ? 0 : (padded - c.kernel) / c.stride + 1;
   return is_matrix(rows, c.out) ? rows : 0;
+}
+
+// --- Models ---
+
+// Whether the sizes of an encoder are valid, and its scratch can be counted.
+inline bool have_sense(const tinyattn_encoder& e) noexcept {
+  if (!has_valid_heads(e.d_model, e.num_heads, e.num_kv_heads)) return false;
+  if (e.d_model == 0 || e.context_length == 0 || e.num_layers == 0) return false;
+  return e.d_hidden <= most_floats / 128 && is_matrix(larger(e.d_hidden, e.d_model), e.d_model) &&
+         e.d_hidden != 0 && has_scratch(e.d_model, e.context_length, e.context_length);
+}
+
+// A maximum that is larger than any array of a decoder in practice, and so small that the cache,
+// with twice as many floats, or of int8 with five times as many words if heads have one feature,
+// and the scratch, with six times as many floats, can be addressed.
+constexpr std::size_t most_of_decoder = most_floats / 8;
+
+[[gnu::noinline]] inline bool have_sense(const tinyattn_decoder& d) noexcept {
+  if (d.num_kv_heads == 0 || !has_valid_heads(d.d_model, d.num_heads, d.num_kv_heads)) return false;
+  if (d.d_model == 0 || d.vocabulary > 65536) return false;
+  if (d.vocabulary == 0 || d.d_hidden == 0 || d.context_length == 0 || d.num_layers == 0)
+    return false;
+  if (d.window > most_of_decoder / 4) return false;
+  const std::size_t tokens = cached_tokens(d);
+  const std::size_t widest =
+      larger(larger(d.vocabulary, d.d_hidden), larger(tokens, library::FloatCache::scores(d)));
+  if (!is_matrix<most_of_decoder>(widest, d.d_model)) return false;
+  return d.num_layers <= most_of_decoder / (tokens * d.d_model + TINYATTN_LANES);
+}
+
+// Whether the scratch of a model can be counted: no row of integers is longer than its sums allow.
+inline bool has_valid_sizes(const auto* model) noexcept {
+  return model != nullptr && model->kind != nullptr && have_sense(*model) &&
+         (!model->kind->has_integers ||
+          larger(model->d_model, model->d_hidden) <= kernel::most_inputs);
+}
+inline bool fits_int8_cache(const tinyattn_decoder& d) noexcept {
+  return cached_tokens(d) <= kernel::most_inputs;
+}
+
+inline std::size_t integers_of(const auto& model, std::size_t rows) noexcept {
+  const std::size_t inputs = larger(model.d_model, model.d_hidden);
+  return model.kind->has_integers ? TINYATTN_INTEGERS(rows, inputs) : 0;
+}
+
+// Whether all blocks of a model have norms and weights.
+template <class Weights>
+bool has_blocks(const auto& model) noexcept {
+  const std::size_t d_model = model.d_model, d_hidden = model.d_hidden;
+  const std::size_t kv_width = d_model / group_of(model);
+  for (const tinyattn_block* block = model.blocks; block != model.blocks + model.num_layers;
+       ++block)
+    if (!is_valid(block->attention_norm) || !is_valid(block->feed_forward_norm) ||
+        !Weights::is_valid(block->query, d_model, d_model) ||
+        !Weights::is_valid(block->key, d_model, kv_width) ||
+        !Weights::is_valid(block->value, d_model, kv_width) ||
+        !Weights::is_valid(block->out_proj, d_model, d_model, true) ||
+        !Weights::is_valid(block->up, d_model, d_hidden) ||
+        !Weights::is_valid(block->gate, d_model, d_hidden, true) ||
+        !Weights::is_valid(block->down, d_hidden, d_model))
+      return false;
+  return true;
+}
+
+template <class Weights>
+bool is_valid_encoder(const tinyattn_encoder& e) noexcept {
+  return have_sense(e) && are_valid(e.blocks) && is_known(e.activation) &&
+         is_valid_rotation(e, e.d_model / e.num_heads) &&
+         (e.final_norm.weight == nullptr || is_valid(e.final_norm)) && has_blocks<Weights>(e);
+}
+
+inline bool turns_without_end(const tinyattn_decoder& d) noexcept {
+  return d.window != 0 && d.speeds != nullptr;
+}
+
+// Returns the number of tokens that a text may have.
+inline std::size_t most_tokens(const tinyattn_decoder& d) noexcept {
+  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
+  if (d.window == 0 || d.position_embedding != nullptr || (rotates && !turns_without_end(d)))
+    return d.context_length;
+  return rotates ? kernel::most_positions : SIZE_MAX;
+}
+
+template <class Weights>
+bool is_valid_decoder(const tinyattn_decoder& d) noexcept {
+  if (!have_sense(d) || !are_valid(d.blocks)) return false;
+  if (!is_known(d.activation) || !is_known(d.rotary)) return false;
+  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
+  if (rotates && d.d_model / d.num_heads % 2 != 0) return false;
+  if (rotates && !turns_without_end(d) && !are_valid(d.cosines, d.sines)) return false;
+  if (d.final_norm.weight != nullptr && !is_valid(d.final_norm)) return false;
+  const tinyattn_linear embedding{d.token_embedding, nullptr, d.token_codes, d.token_scales};
+  return Weights::is_valid(embedding, d.d_model, d.vocabulary) &&
+         Weights::is_valid(d.head, d.d_model, d.vocabulary, true) &&
+         (has_weight(d.head) || d.head.bias == nullptr) && has_blocks<Weights>(d);
+}
+inline bool is_valid_with_int8_cache(const tinyattn_decoder& d) noexcept {
+  return is_valid_decoder<library::Int8>(d) && fits_int8_cache(d);
+}
+
+// A layer or a model of any kind.
+TINYATTN_ALWAYS_INLINE bool is_valid(const auto* model) noexcept {
+  return model != nullptr && model->kind != nullptr && model->kind->is_valid(*model);
 }
 
 }  // namespace tinyattn::compiled

@@ -1,50 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of tinyattn.h for floats: check the arguments, then call the operations of a port,
-// directly if there is only one.
+// The functions of tinyattn.h: check the arguments, then call the operations of a port, directly if
+// there is only one.
 #ifndef TINYATTN_ATTENTION_UNIT
 #define TINYATTN_ATTENTION_UNIT
 
-#include "tinyattn/tinyattn.h"
-
 #include "arguments.hpp"
 #include "dispatch.hpp"
-#include "operations.hpp"
 #include "scratch.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
-#ifndef TINYATTN_PORTS
-#include "port.hpp"
-#endif
-
 #include <cstddef>
-#include <cstdint>
 
 using namespace tinyattn::compiled;
 namespace library = tinyattn::library;
+namespace kernel = tinyattn::kernel;
 
 namespace {
-
-using tinyattn::compiled::is_valid;
-
-inline const Operations& operations() noexcept { return TINYATTN_OPERATIONS(native_operations); }
-
-bool is_valid(const ProductCall& call) noexcept {
-  return is_matrix(call.rows, call.inner) && is_matrix(call.inner, call.cols) &&
-         is_matrix(call.rows, call.cols) && are_valid(call.a, call.b, call.out) &&
-         call.out != call.a && call.out != call.b;
-}
-
-bool is_valid(const tinyattn_layer& layer) noexcept {
-  return has_valid_sizes(layer) &&
-         are_valid(layer.query.weight, layer.key.weight, layer.value.weight) &&
-         (layer.out_proj.weight != nullptr || layer.out_proj.codes == nullptr);
-}
 
 template <auto operation>
 tinyattn_status multiply(const ProductCall& call) noexcept {
   if (!is_valid(call)) return TINYATTN_BAD_ARGUMENT;
-  (operations().*operation)(call);
+  on_port<operation>(call);
   return TINYATTN_OK;
 }
 
@@ -52,28 +29,44 @@ template <auto operation>
 tinyattn_status reduce(std::size_t tokens, std::size_t features, const float* x,
                        float* out) noexcept {
   if (!is_matrix(tokens, features) || !are_valid(x, out)) return TINYATTN_BAD_ARGUMENT;
-  (operations().*operation)(tokens, features, x, out);
+  on_port<operation>(tokens, features, x, out);
   return TINYATTN_OK;
 }
 
 template <auto operation>
 tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
-  if (layer == nullptr || !is_valid(*layer)) return TINYATTN_BAD_ARGUMENT;
-  return forward_checked(*layer, call, operations().*operation);
+  if (!is_valid(layer)) return TINYATTN_BAD_ARGUMENT;
+  if (call.tokens == 0) return TINYATTN_OK;
+  if (!is_valid(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
+    return TINYATTN_BAD_ARGUMENT;
+  on_port<operation>(*layer, call);
+  return TINYATTN_OK;
 }
 
 }  // namespace
 
-const char* tinyattn_port() { return operations().port; }
+const tinyattn_layer_kind tinyattn_layer_floats = {false, is_valid_layer<library::Floats>,
+                                                   on_port<&Operations::project_floats_in_layer>};
+const tinyattn_linear_kind tinyattn_linear_floats = {is_valid_linear<library::Floats>,
+                                                     on_port<&Operations::project_floats>};
+const tinyattn_convolution_kind tinyattn_convolution_floats = {
+    is_valid_convolution<library::Floats>, on_port<&Operations::convolve_floats>};
+
+const char* tinyattn_port() { return name_of_port(); }
 
 size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
   if (!has_scratch(1, tokens, source_tokens)) return 0;
   return TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens);
 }
 
-size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens) {
-  if (!has_scratch(d_out, tokens, source_tokens)) return 0;
-  return library::layer_layout<library::Floats>(d_out, d_out, d_out, tokens, source_tokens).size;
+size_t tinyattn_layer_scratch(const tinyattn_layer* layer, size_t tokens, size_t source_tokens) {
+  if (layer == nullptr || layer->kind == nullptr || !has_valid_sizes(*layer) ||
+      !has_scratch(layer->d_out, tokens, source_tokens))
+    return 0;
+  const size_t floats = library::floats_of(*layer, tokens, source_tokens);
+  const size_t inputs = larger(layer->d_in, layer->d_out);
+  if (!layer->kind->has_integers) return floats;
+  return inputs > kernel::most_inputs ? 0 : floats + TINYATTN_INTEGERS(tokens, inputs);
 }
 
 size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convolution, size_t tokens) {
@@ -98,7 +91,7 @@ tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const fl
                                  float* out) {
   if (!is_matrix(rows, cols) || !are_valid(m, out)) return TINYATTN_BAD_ARGUMENT;
   if (!(scale >= 0.0f)) return TINYATTN_BAD_ARGUMENT;
-  operations().softmax(rows, cols, scale, m, out);
+  on_port<&Operations::softmax>(rows, cols, scale, m, out);
   return TINYATTN_OK;
 }
 
@@ -115,16 +108,29 @@ tinyattn_status tinyattn_standardize(size_t rows, size_t features, const float* 
                                      float* out) {
   if (!is_matrix(rows, features) || !are_valid(x, mean, inverse_deviation, out))
     return TINYATTN_BAD_ARGUMENT;
-  operations().standardize(rows, features, x, mean, inverse_deviation, out);
+  on_port<&Operations::standardize>(rows, features, x, mean, inverse_deviation, out);
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_linear_forward(const tinyattn_linear_kind* kind,
+                                        const tinyattn_linear* linear, size_t rows, size_t in,
+                                        size_t out_features, const float* x, float* out,
+                                        float* scratch) {
+  if (kind == nullptr || linear == nullptr || !is_matrix(in, out_features) ||
+      !kind->is_valid(*linear, in, out_features, scratch) || !is_matrix(rows, in) ||
+      !is_matrix(rows, out_features) || !are_valid(x, out) || out == x)
+    return TINYATTN_BAD_ARGUMENT;
+  kind->project(*linear, {rows, in, out_features, x, out}, scratch);
   return TINYATTN_OK;
 }
 
 tinyattn_status tinyattn_conv1d(const tinyattn_convolution* convolution, size_t tokens,
-                                const float* x, float* out) {
-  if (convolution == nullptr || tokens_after(*convolution, tokens) == 0 ||
-      !are_valid(convolution->linear.weight, x, out) || out == x)
+                                const float* x, float* out, float* scratch) {
+  if (convolution == nullptr || convolution->kind == nullptr ||
+      tokens_after(*convolution, tokens) == 0 ||
+      !convolution->kind->is_valid(*convolution, scratch) || !are_valid(x, out) || out == x)
     return TINYATTN_BAD_ARGUMENT;
-  operations().convolve(*convolution, {tokens, x, out, nullptr});
+  convolution->kind->convolve(*convolution, {tokens, x, out, scratch});
   return TINYATTN_OK;
 }
 
@@ -136,7 +142,7 @@ tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t k
   if (key_dim == 0 || value_dim == 0 || !is_valid(call, key_dim, value_dim, 1) || out == query ||
       out == key || out == value)
     return TINYATTN_BAD_ARGUMENT;
-  operations().attention(key_dim, value_dim, call);
+  on_port<&Operations::attention>(key_dim, value_dim, call);
   return TINYATTN_OK;
 }
 

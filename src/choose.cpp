@@ -11,7 +11,7 @@
 
 #define TINYATTN_EACH_PORT(name)                                 \
   namespace tinyattn::on_##name##_with_library_##name::library { \
-    extern const compiled::PortOperations operations;            \
+    extern const compiled::Operations operations;                \
   }
 TINYATTN_PORTS
 #undef TINYATTN_EACH_PORT
@@ -21,7 +21,7 @@ using namespace tinyattn::compiled;
 namespace {
 
 #define TINYATTN_EACH_PORT(name) &tinyattn::on_##name##_with_library_##name::library::operations,
-const PortOperations* const ports[] = {TINYATTN_PORTS};
+const Operations* const ports[] = {TINYATTN_PORTS};
 #undef TINYATTN_EACH_PORT
 
 // Returns the features that this processor has, and whose registers the operating system saves.
@@ -34,11 +34,11 @@ unsigned features_of_this_processor() noexcept {
 
 // Returns the port that the environment variable TINYATTN_PORT names, if this processor can run it,
 // or else the best.
-const PortOperations& choose() noexcept {
+const Operations& choose() noexcept {
   const unsigned has = features_of_this_processor();
   const char* const wanted = std::getenv("TINYATTN_PORT");
-  const PortOperations* best = nullptr;
-  for (const PortOperations* port : ports) {
+  const Operations* best = nullptr;
+  for (const Operations* port : ports) {
     if ((port->needs & ~has) != 0) continue;
     if (wanted != nullptr && std::strcmp(wanted, port->port) == 0) return *port;
     if (best == nullptr) best = port;
@@ -49,9 +49,9 @@ const PortOperations& choose() noexcept {
 }  // namespace
 
 // Several threads may find `chosen` empty at the same time: they choose the same port.
-const PortOperations& tinyattn::compiled::chosen_operations() noexcept {
-  static std::atomic<const PortOperations*> chosen = nullptr;
-  const PortOperations* operations = chosen.load(std::memory_order_relaxed);
+const Operations& tinyattn::compiled::chosen_operations() noexcept {
+  static std::atomic<const Operations*> chosen = nullptr;
+  const Operations* operations = chosen.load(std::memory_order_relaxed);
   if (operations == nullptr) chosen.store(operations = &choose(), std::memory_order_relaxed);
   return *operations;
 }

@@ -1,29 +1,44 @@
 // SPDX-License-Identifier: MIT
 //
 // Which port computes: the only one of the library, or of several the one that it chooses at run
-// time.
+// time. on_port<&Operations::name> is the function that computes. It is constant if there is one
+// port, so that a firmware contains no table, only the functions that it calls.
 #pragma once
 
-#include "encoder_operations.hpp"
-#include "int8_operations.hpp"
-#include "models_operations.hpp"
 #include "operations.hpp"
+
+#ifdef TINYATTN_PORTS
 
 namespace tinyattn::compiled {
 
-// All tables of one port.
-struct PortOperations : Operations, EncoderOperations, ModelOperations, Int8Operations {};
-
 // Returns the operations of the port that the environment variable TINYATTN_PORT names, or of the
-// best that this processor can run. Only if the library contains several ports.
-const PortOperations& chosen_operations() noexcept;
+// best that this processor can run.
+const Operations& chosen_operations() noexcept;
+
+template <auto operation, class Result, class... Arguments>
+constexpr auto call_chosen(Result (*Operations::*)(Arguments...) noexcept) noexcept {
+  return +[](Arguments... arguments) noexcept -> Result {
+    return (chosen_operations().*operation)(arguments...);
+  };
+}
+template <auto operation>
+inline constexpr auto on_port = call_chosen<operation>(operation);
+
+inline const char* name_of_port() noexcept { return chosen_operations().port; }
 
 }  // namespace tinyattn::compiled
 
-// A table of the port that computes; `native` is its name in the only port. This is constant there,
-// so that a firmware contains no table, only the functions that it calls.
-#ifdef TINYATTN_PORTS
-#define TINYATTN_OPERATIONS(native) tinyattn::compiled::chosen_operations()
 #else
-#define TINYATTN_OPERATIONS(native) tinyattn::library::native
+
+#include "port.hpp"
+
+namespace tinyattn::compiled {
+
+template <auto operation>
+inline constexpr auto on_port = library::native_operations.*operation;
+
+inline const char* name_of_port() noexcept { return library::native_operations.port; }
+
+}  // namespace tinyattn::compiled
+
 #endif

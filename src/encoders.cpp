@@ -5,41 +5,32 @@
 #ifndef TINYATTN_ENCODER_UNIT
 #define TINYATTN_ENCODER_UNIT
 
+#include "arguments.hpp"
 #include "dispatch.hpp"
-#include "encoder_arguments.hpp"
-#include "encoder_operations.hpp"
 #include "scratch.hpp"
-
-#ifndef TINYATTN_PORTS
-#include "encoder_port.hpp"
-#endif
 
 #include <cstddef>
 
 using namespace tinyattn::compiled;
 namespace library = tinyattn::library;
 
-namespace {
-
-bool is_valid(const tinyattn_encoder& e) noexcept {
-  return has_valid_rest(e) && are_valid_blocks(e);
-}
-
-inline const EncoderOperations& encoder_operations() noexcept {
-  return TINYATTN_OPERATIONS(native_encoder_operations);
-}
-
-}  // namespace
+const tinyattn_encoder_kind tinyattn_encoder_floats = {false, is_valid_encoder<library::Floats>,
+                                                       on_port<&Operations::encode_floats>};
 
 size_t tinyattn_encoder_scratch(const tinyattn_encoder* encoder) {
-  if (encoder == nullptr || !have_sense(*encoder)) return 0;
-  return library::encoder_layout<library::Floats>(*encoder, encoder->context_length).size;
+  if (!has_valid_sizes(encoder)) return 0;
+  const size_t tokens = encoder->context_length;
+  return library::floats_of(*encoder, tokens) + integers_of(*encoder, tokens);
 }
 
 tinyattn_status tinyattn_encoder_forward(const tinyattn_encoder* encoder, const float* x,
                                          size_t num_tokens, float* out, float* scratch) {
-  if (encoder == nullptr || !is_valid(*encoder)) return TINYATTN_BAD_ARGUMENT;
-  return encode_checked(*encoder, {num_tokens, x, out, scratch}, encoder_operations().encode);
+  if (!is_valid(encoder)) return TINYATTN_BAD_ARGUMENT;
+  if (num_tokens > encoder->context_length) return TINYATTN_TOO_MANY_TOKENS;
+  if (num_tokens == 0) return TINYATTN_OK;
+  if (!are_valid(x, out, scratch)) return TINYATTN_BAD_ARGUMENT;
+  encoder->kind->encode(*encoder, {num_tokens, x, out, scratch});
+  return TINYATTN_OK;
 }
 
 #endif

@@ -5,6 +5,7 @@
 // if these are compiled too.
 #if !defined(TINYATTN_API) && defined(__GNUC__) && !defined(_WIN32)
 #define TINYATTN_API __attribute__((visibility("default"), warn_unused_result, weak))
+#define TINYATTN_TABLE __attribute__((visibility("default"), weak))
 #endif
 
 #include "attention.cpp"  // NOLINT(bugprone-suspicious-include)

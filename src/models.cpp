@@ -5,17 +5,11 @@
 #ifndef TINYATTN_MODELS_UNIT
 #define TINYATTN_MODELS_UNIT
 
+#include "arguments.hpp"
 #include "dispatch.hpp"
 #include "generation.hpp"
-#include "models_arguments.hpp"
-#include "models_operations.hpp"
-#include "operations.hpp"
 #include "scratch.hpp"
 #include "tinyattn/kernel/sampling.hpp"
-
-#ifndef TINYATTN_PORTS
-#include "models_port.hpp"
-#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -25,25 +19,20 @@ namespace library = tinyattn::library;
 
 namespace {
 
-using tinyattn::compiled::is_valid;
-
-inline const ModelOperations& model_operations() noexcept {
-  return TINYATTN_OPERATIONS(native_model_operations);
-}
-
-bool is_valid(const tinyattn_decoder& d) noexcept {
-  if (!has_valid_rest(d) || !are_valid(d.token_embedding)) return false;
-  if (d.head.codes != nullptr || (d.head.weight == nullptr && d.head.bias != nullptr)) return false;
-  return are_valid_blocks(d);
+bool can_be_counted(const tinyattn_decoder* decoder) noexcept {
+  return has_valid_sizes(decoder) && (!decoder->kind->has_int8_cache || fits_int8_cache(*decoder));
 }
 
 }  // namespace
+
+const tinyattn_decoder_kind tinyattn_decoder_floats = {
+    false, false, is_valid_decoder<library::Floats>, on_port<&Operations::decode_floats>};
 
 tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, const float* x,
                                   float* out) {
   if (!is_known(activation) || !is_matrix(1, count) || !are_valid(x, out))
     return TINYATTN_BAD_ARGUMENT;
-  model_operations().activate(activation, count, x, out);
+  on_port<&Operations::activate>(activation, count, x, out);
   return TINYATTN_OK;
 }
 
@@ -51,7 +40,7 @@ tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_
                                    const float* x, float* out) {
   if (norm == nullptr || !is_valid(*norm) || !is_matrix(rows, dim) || !are_valid(x, out))
     return TINYATTN_BAD_ARGUMENT;
-  model_operations().normalize(*norm, rows, dim, x, out);
+  on_port<&Operations::normalize>(*norm, rows, dim, x, out);
   return TINYATTN_OK;
 }
 
@@ -66,35 +55,40 @@ tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
   if (!are_valid(sampling, generator) || count == 0 || count > 65536 || !are_valid(logits, token))
     return TINYATTN_BAD_ARGUMENT;
   if (!is_valid(*sampling)) return TINYATTN_BAD_ARGUMENT;
-  *token = draw(*sampling, count, logits, *generator, model_operations().sample);
+  *token = draw(*sampling, count, logits, *generator);
   return TINYATTN_OK;
 }
 
 size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder) {
-  if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  return TINYATTN_DECODER_CACHE(decoder->num_layers, kv_width(*decoder), cached_tokens(*decoder));
+  if (!can_be_counted(decoder)) return 0;
+  return decoder->kind->has_int8_cache ? library::Int8Cache::size(*decoder, decoder->num_layers)
+                                       : library::FloatCache::size(*decoder, decoder->num_layers);
 }
 
 size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
-  if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  return library::decoder_layout<library::Floats, library::FloatCache>(*decoder).size;
+  if (!can_be_counted(decoder)) return 0;
+  if (!decoder->kind->has_int8_cache)
+    return library::floats_of<library::FloatCache>(*decoder) + integers_of(*decoder, 1);
+  return library::floats_of<library::Int8Cache>(*decoder) +
+         TINYATTN_CACHE_INTEGERS(larger(decoder->d_model, decoder->d_hidden),
+                                 library::head_dim_of(*decoder), cached_tokens(*decoder));
 }
 
 tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
-                                         const uint16_t* tokens, size_t num_tokens, float* cache,
+                                         const uint16_t* tokens, size_t num_tokens, void* cache,
                                          float* logits, float* scratch) {
-  if (decoder == nullptr || !is_valid(*decoder)) return TINYATTN_BAD_ARGUMENT;
-  return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
-                        model_operations().decode);
+  if (!is_valid(decoder)) return TINYATTN_BAD_ARGUMENT;
+  return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch});
 }
 
 tinyattn_status tinyattn_generate(tinyattn_text* text, const tinyattn_generation* options,
                                   const uint16_t* prompt, size_t num_tokens, tinyattn_put put,
                                   void* context, tinyattn_generation_result* result) {
-  if (text == nullptr || text->decoder == nullptr || !is_valid(*text->decoder))
+  const GenerationCall call{options, {prompt, num_tokens}, put, context, result};
+  if (text == nullptr || !is_valid(text->decoder) || !is_valid(*text, call))
     return TINYATTN_BAD_ARGUMENT;
-  return generate_checked(*text, text->cache, {options, {prompt, num_tokens}, put, context, result},
-                          model_operations().decode, model_operations().sample);
+  generate(*text, call);
+  return TINYATTN_OK;
 }
 
 #endif

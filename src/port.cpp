@@ -4,10 +4,6 @@
 // -DTINYATTN_FLAGS=library_name puts its code in a namespace of its own, so that no program shares
 // a function with it.
 #include "port.hpp"
-#include "dispatch.hpp"
-#include "encoder_port.hpp"
-#include "int8_port.hpp"
-#include "models_port.hpp"
 
 #include <initializer_list>
 #include <string_view>
@@ -27,8 +23,7 @@ static consteval bool are_known(std::initializer_list<std::string_view> flags) {
 
 static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
 
-extern const PortOperations operations;
-const PortOperations operations = {native_operations, native_encoder_operations,
-                                   native_model_operations, native_int8_operations};
+extern const Operations operations;
+const Operations operations = native_operations;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * From C. The compiled library takes shapes as numbers and weights as arrays, which may lie in
- * flash; scratch is yours, and its size is a macro, so that it can be static. Link with
- * libtinyattn, or compile src/library.cpp with a compiler of C++20 and the rest with yours. */
+ * flash. A layer names the kind of its weights. Scratch is yours, and its size is a macro, so that
+ * it can be static. Link with libtinyattn, or compile src/library.cpp with a compiler of C++20 and
+ * the rest with yours. */
 #include "tinyattn/tinyattn.h"
 
 enum { NUM_TOKENS = 4, WIDTH = 2, NUM_HEADS = 1 };
@@ -10,9 +11,10 @@ enum { NUM_TOKENS = 4, WIDTH = 2, NUM_HEADS = 1 };
 static const float identity[WIDTH * WIDTH] = {1, 0, 0, 1};
 static const float nothing[WIDTH * WIDTH] = {0};
 
-/* All queries are 0, so that each token becomes the mean of all up to it, as in layer_by_hand.cpp.
- * */
-static const tinyattn_layer running_mean = {.d_in = WIDTH,
+/* Queries are zeros, so that each token becomes the mean of all up to it, as in layer_by_hand.cpp.
+ */
+static const tinyattn_layer running_mean = {.kind = &tinyattn_layer_floats,
+                                            .d_in = WIDTH,
                                             .d_out = WIDTH,
                                             .num_heads = NUM_HEADS,
                                             .causal = true,

@@ -43,7 +43,8 @@ static const tinyattn_block block = {.attention_norm = {.weight = ones, .epsilon
                                      .feed_forward_norm = {.weight = ones, .epsilon = 1e-5f},
                                      .up = {.weight = zeros},
                                      .down = {.weight = zeros}};
-static const tinyattn_decoder decoder = {.vocabulary = VOCABULARY,
+static const tinyattn_decoder decoder = {.kind = &tinyattn_decoder_floats,
+                                         .vocabulary = VOCABULARY,
                                          .context_length = WINDOW,
                                          .d_model = WIDTH,
                                          .d_hidden = WIDTH,

@@ -79,11 +79,12 @@ consteval bool check_row_of_mask() noexcept {
   return !has_rows;
 }
 
-// Describes a linear. The members of the other kind stay unwritten: nothing reads them, and a
-// firmware with many layers would be longer.
+// Describes a linear. Codes of floats stay unwritten: nothing reads them, and a firmware with many
+// layers would be longer.
 template <class Weight>
 void describe_to(tinyattn_linear& to, const kernel::Projection<Weight>& projection) noexcept {
   if constexpr (std::is_same_v<Weight, kernel::Int8Weights>) {
+    to.weight = nullptr;
     to.codes = projection.weight.codes;
     to.scales = projection.weight.scales;
   } else {
@@ -120,6 +121,7 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
                 "the compiled library has no layer with a window: take layer.forward, or a decoder "
                 "of tinyattn_models.h");
   tinyattn_layer to;
+  to.kind = config.weights == Weights::int8 ? &tinyattn_layer_int8 : &tinyattn_layer_floats;
   to.d_in = config.d_in;
   to.d_out = config.d_out;
   to.num_heads = config.num_heads;
@@ -144,8 +146,7 @@ float* scratch_of(const MultiHeadAttention<config>&, auto& workspace) noexcept {
                    config.d_out,
                    tinyattn::detail::kv_heads<config> * tinyattn::detail::head_dim<config>,
                    config.context_length, config.context_length) +
-               TINYATTN_LINEAR_SCRATCH_INT8(config.context_length,
-                                            TINYATTN_MORE(config.d_in, config.d_out))));
+               TINYATTN_INTEGERS(config.context_length, TINYATTN_MORE(config.d_in, config.d_out))));
   return reinterpret_cast<float*>(&workspace);
 }
 
@@ -161,12 +162,11 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
   if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &masked, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
   const tinyattn_layer described = layer_of(layer);
-  constexpr auto function =
-      config.weights == Weights::int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward;
   for (std::size_t element = 0; element < LayoutOf<decltype(query_input)>::batch; ++element)
-    always(function(&described, num_tokens, source_tokens, matrix_of(query_input, element),
-                    matrix_of(key_input, element), matrix_of(value_input, element), &mask,
-                    matrix_of(out, element), scratch_of(layer, workspace)));
+    always(tinyattn_cross_forward(&described, num_tokens, source_tokens,
+                                  matrix_of(query_input, element), matrix_of(key_input, element),
+                                  matrix_of(value_input, element), &mask, matrix_of(out, element),
+                                  scratch_of(layer, workspace)));
 }
 
 // Self-attention by one function of the library, which has no code for masks.
@@ -174,11 +174,9 @@ template <AttentionConfig config>
 void forward_batch(const MultiHeadAttention<config>& layer, const auto& x, std::size_t num_tokens,
                    auto& out, auto& workspace) noexcept {
   const tinyattn_layer described = layer_of(layer);
-  constexpr auto function =
-      config.weights == Weights::int8 ? tinyattn_forward_int8 : tinyattn_forward;
   for (std::size_t element = 0; element < LayoutOf<decltype(x)>::batch; ++element)
-    always(function(&described, num_tokens, matrix_of(x, element), matrix_of(out, element),
-                    scratch_of(layer, workspace)));
+    always(tinyattn_forward(&described, num_tokens, matrix_of(x, element), matrix_of(out, element),
+                            scratch_of(layer, workspace)));
 }
 
 // Whether a call has one of the forms of layer.forward that the library has.
@@ -245,17 +243,24 @@ void forward(const Conv1d<config>& layer, const TensorX& x, Out& out) noexcept {
   if constexpr (tinyattn::detail::check_convolution<config, TensorX, Out>() &&
                 detail::check_whole<TensorX, Out>()) {
     constexpr std::size_t rows = Conv1d<config>::tokens_after(LayoutX::rows);
-    tinyattn_convolution described = {config.in,     config.out,     config.kernel,
-                                      config.stride, config.padding, {}};
+    constexpr bool is_int8 = config.weights == Weights::int8;
+    tinyattn_convolution described = {
+        is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats,
+        config.in,
+        config.out,
+        config.kernel,
+        config.stride,
+        config.padding,
+        {}};
     detail::describe_to(described.linear, describe(layer));
     for (std::size_t element = 0; element < LayoutX::batch; ++element) {
       const float* const from = detail::matrix_of(x, element);
       float* const to = out.data() + element * rows * config.out;
-      if constexpr (config.weights == Weights::int8) {
-        float scratch[TINYATTN_CONV1D_SCRATCH_INT8(rows, config.kernel * config.in)];
-        detail::always(tinyattn_conv1d_int8(&described, LayoutX::rows, from, to, scratch));
+      if constexpr (is_int8) {
+        float scratch[TINYATTN_CONV1D_SCRATCH(rows, config.kernel * config.in)];
+        detail::always(tinyattn_conv1d(&described, LayoutX::rows, from, to, scratch));
       } else {
-        detail::always(tinyattn_conv1d(&described, LayoutX::rows, from, to));
+        detail::always(tinyattn_conv1d(&described, LayoutX::rows, from, to, nullptr));
       }
     }
   }

@@ -65,20 +65,16 @@
 #define TINYATTN_WINDOW_SCORES(window, head_dim, group) \
   (TINYATTN_HEADS_AT_ONCE(group) * (2u * TINYATTN_SIZE(window) + 16u + TINYATTN_SIZE(head_dim)))
 
-/* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
-#define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)
 /* A count, rounded up to a multiple of 8: a row of an int8 cache. */
 #define TINYATTN_EIGHTS(count) ((TINYATTN_SIZE(count) + 7u) / 8u * 8u)
-/* The scratch of `rows` rows that int8 weights multiply, in words. */
-#define TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs) \
-  (TINYATTN_QUERY_ROWS(rows) * TINYATTN_INTEGER_ROW(inputs))
+/* What int8 weights add to the scratch of a call: inputs as integers, in words. `rows` is the
+ * number of rows that are multiplied, `inputs` the most numbers that one has. It increases with
+ * both. */
+#define TINYATTN_INTEGERS(rows, inputs) \
+  (TINYATTN_QUERY_ROWS(rows) * ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u))
 /* The scratch of a convolution with int8 weights, of `rows` tokens of the result, each of `inputs`
- * numbers, in words: those rows, and one of floats with its padding. */
-#define TINYATTN_CONV1D_SCRATCH_INT8(rows, inputs) \
-  (TINYATTN_SIZE(inputs) + TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs))
-/* The scratch of a layer with int8 weights, in words. It increases with all arguments. */
-#define TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens) \
-  (TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) +               \
-   TINYATTN_LINEAR_SCRATCH_INT8(tokens, TINYATTN_MORE(d_in, d_out)))
+ * numbers, in words: integers, and a row of floats with its padding. */
+#define TINYATTN_CONV1D_SCRATCH(rows, inputs) \
+  (TINYATTN_SIZE(inputs) + TINYATTN_INTEGERS(rows, inputs))
 
 #endif

@@ -25,8 +25,10 @@ extern "C" {
 #if defined(TINYATTN_API) /* by src/library.cpp */
 #elif defined(__GNUC__) && !defined(_WIN32)
 #define TINYATTN_API __attribute__((visibility("default"), warn_unused_result))
+#define TINYATTN_TABLE __attribute__((visibility("default")))
 #else
 #define TINYATTN_API
+#define TINYATTN_TABLE
 #endif
 
 /* What a call returns. After an error all outputs are as they were. */
@@ -58,10 +60,31 @@ typedef struct tinyattn_mask {
   const float* addends;    /* the elements of an additive mask */
 } tinyattn_mask;
 
+/* The kind of a layer's weights, as a table of functions. What has weights names their kind, so
+ * that a linker takes the code of this kind into a firmware, and of no other: with
+ * -ffunction-sections, -fdata-sections and -Wl,--gc-sections. Linears of floats have a weight;
+ * those of int8 have codes and scales, and at most 66,311 inputs. */
+typedef struct tinyattn_layer_kind tinyattn_layer_kind;
+/* Layers of floats. */
+TINYATTN_TABLE extern const tinyattn_layer_kind tinyattn_layer_floats;
+/* Layers of int8. */
+TINYATTN_TABLE extern const tinyattn_layer_kind tinyattn_layer_int8;
+/* The kind of a linear's weight. */
+typedef struct tinyattn_linear_kind tinyattn_linear_kind;
+/* Linears of floats. */
+TINYATTN_TABLE extern const tinyattn_linear_kind tinyattn_linear_floats;
+/* Linears of int8. */
+TINYATTN_TABLE extern const tinyattn_linear_kind tinyattn_linear_int8;
+/* The kind of a convolution's weight. */
+typedef struct tinyattn_convolution_kind tinyattn_convolution_kind;
+/* Convolutions of floats. */
+TINYATTN_TABLE extern const tinyattn_convolution_kind tinyattn_convolution_floats;
+/* Convolutions of int8. */
+TINYATTN_TABLE extern const tinyattn_convolution_kind tinyattn_convolution_int8;
+
 /* x . weight + bias. Weights are floats, the transpose of PyTorch's, or int8: PyTorch's order, each
  * output `row` codes, a multiple of 16, padded with 128. Weight (i, o) is then (codes[o * row + i]
- * - 128) * scales[o]. Functions with int8 in their names take codes and scales, all others a
- * weight; each takes linears of its own kind only. */
+ * - 128) * scales[o]. */
 typedef struct tinyattn_linear {
   const float* weight;  /* [in, out] */
   const float* bias;    /* [out], or null */
@@ -73,12 +96,13 @@ typedef struct tinyattn_linear {
  * k * in + c of the weight has the weights of feature c of the kernel's token k for all outputs; a
  * row of codes has them in that order for one output. */
 typedef struct tinyattn_convolution {
-  size_t in;              /* features of a token */
-  size_t out;             /* features of a token of the result */
-  size_t kernel;          /* how many tokens a token of the result is made of */
-  size_t stride;          /* how many tokens later the next one begins; at least 1 */
-  size_t padding;         /* tokens of zeros before x and after it; less than kernel */
-  tinyattn_linear linear; /* [kernel * in, out] */
+  const tinyattn_convolution_kind* kind; /* of the linear */
+  size_t in;                             /* features of a token */
+  size_t out;                            /* features of a token of the result */
+  size_t kernel;                         /* how many tokens a token of the result is made of */
+  size_t stride;                         /* how many tokens later the next one begins; at least 1 */
+  size_t padding;                        /* tokens of zeros before and after x; < kernel */
+  tinyattn_linear linear;                /* [kernel * in, out] */
 } tinyattn_convolution;
 
 /* Which two features of a head rotate together, with the position of their token. */
@@ -92,6 +116,7 @@ typedef enum tinyattn_rotary {
  * reads d_out / num_heads columns of the queries, keys and values, from column
  * h * (d_out / num_heads) on. Members that are left out of an initializer are 0 or null. */
 typedef struct tinyattn_layer {
+  const tinyattn_layer_kind* kind;   /* of all linears */
   size_t d_in;                       /* features of a token */
   size_t d_out;                      /* features of all heads together; a multiple of num_heads */
   size_t num_heads;                  /* at least 1 */
@@ -110,15 +135,12 @@ typedef struct tinyattn_layer {
 /* The scratch of tinyattn_attention, in floats: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
  * 32)], or by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
-/* The scratch of a layer, in floats: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
- * by this function, which returns 0 for sizes that no memory holds. If heads share keys,
+/* The scratch of a layer, in floats: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], with
+ * int8 weights TINYATTN_INTEGERS(tokens, the larger of d_in and d_out) more, or by this function,
+ * which returns 0 for sizes that no memory holds, and that no layer has. If heads share keys,
  * TINYATTN_GROUPED_LAYER_SCRATCH is enough. */
-TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
-/* The scratch of a layer with int8 weights, in floats: static float
- * scratch[TINYATTN_LAYER_SCRATCH_INT8(64, 64, 32, 32)], or by this function, which returns 0 for
- * sizes that no layer has. */
-TINYATTN_API size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens,
-                                                size_t source_tokens);
+TINYATTN_API size_t tinyattn_layer_scratch(const tinyattn_layer* layer, size_t tokens,
+                                           size_t source_tokens);
 
 /* The number of tokens that a convolution makes of `tokens`: (tokens + 2 * padding - kernel) /
  * stride + 1, rounded down; 0 if the kernel is longer than x and its padding, or if an argument is
@@ -170,14 +192,15 @@ TINYATTN_API tinyattn_status tinyattn_standardize(size_t rows, size_t features, 
 
 /* A convolution over tokens: a product with rows of x that overlap.
  *
- *   x    [tokens, in]
- *   out  [tinyattn_conv1d_tokens(convolution, tokens), out]   may not overlap x
+ *   x        [tokens, in]
+ *   out      [tinyattn_conv1d_tokens(convolution, tokens), out]   may not overlap x
+ *   scratch  [TINYATTN_CONV1D_SCRATCH(tokens of out, kernel * in)] with int8 weights, else null
  *
- * The kernel may not be longer than x and its padding. Each element is one sequential sum, which
- * starts at the bias, or +0, and takes tokens, then features, in rising order; products with the
- * zeros of the padding are left out. */
+ * The kernel may not be longer than x and its padding. With floats each element is one sequential
+ * sum, which starts at the bias, or +0, and takes tokens, then features, in rising order; products
+ * with the zeros of the padding are left out. */
 TINYATTN_API tinyattn_status tinyattn_conv1d(const tinyattn_convolution* convolution, size_t tokens,
-                                             const float* x, float* out);
+                                             const float* x, float* out, float* scratch);
 
 /* Returns 1 / sqrt(head_dim), correctly rounded: the scale of scores; 0 for 0. It is computed in
  * integers, so that no double reaches a firmware. */
@@ -204,7 +227,7 @@ TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tok
  *
  *   x        [tokens, d_in]
  *   out      [tokens, d_out]   may be x if d_out <= d_in; may not overlap it otherwise
- *   scratch  [TINYATTN_LAYER_SCRATCH(d_out, tokens, tokens)]
+ *   scratch  [tinyattn_layer_scratch(layer, tokens, tokens)]
  *
  * With 0 tokens, does nothing and returns TINYATTN_OK. No other size may be 0. */
 TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens,
@@ -218,7 +241,7 @@ TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_
  *   mask                    in addition to layer->causal, the same for every head; null for none
  *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, but no other
  *                           input unless that is query_input, too
- *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
+ *   scratch                 [tinyattn_layer_scratch(layer, tokens, source_tokens)]
  *
  * source_tokens may be 0 only if tokens are. */
 TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer, size_t tokens,
@@ -228,36 +251,17 @@ TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer,
                                                     const tinyattn_mask* mask, float* out,
                                                     float* scratch);
 
-/* The same with int8 weights, as functions of their own, so that a firmware contains the code of
- * the weights that it has. d_in and d_out are at most 66,311.
+/* out = x . weight + bias.
  *
- *   scratch  [TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens)] */
-TINYATTN_API tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens,
-                                                   const float* x, float* out, float* scratch);
-/* tinyattn_cross_forward with int8 weights, and scratch as above. */
-TINYATTN_API tinyattn_status tinyattn_cross_forward_int8(
-    const tinyattn_layer* layer, size_t tokens, size_t source_tokens, const float* query_input,
-    const float* key_input, const float* value_input, const tinyattn_mask* mask, float* out,
-    float* scratch);
-
-/* out = x . weight + bias with int8 weights.
- *
- *   x        [rows, in]             in <= 66,311
+ *   x        [rows, in]
  *   out      [rows, out_features]   may not overlap x
- *   scratch  [TINYATTN_LINEAR_SCRATCH_INT8(rows, in)]
+ *   scratch  [TINYATTN_INTEGERS(rows, in)] with int8 weights, else null
  *
  * No size may be 0. */
-TINYATTN_API tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear,
-                                                          size_t rows, size_t in,
-                                                          size_t out_features, const float* x,
-                                                          float* out, float* scratch);
-
-/* tinyattn_conv1d with int8 weights; kernel * in is at most 66,311.
- *
- *   scratch  [TINYATTN_CONV1D_SCRATCH_INT8(tokens of out, kernel * in)] */
-TINYATTN_API tinyattn_status tinyattn_conv1d_int8(const tinyattn_convolution* convolution,
-                                                  size_t tokens, const float* x, float* out,
-                                                  float* scratch);
+TINYATTN_API tinyattn_status tinyattn_linear_forward(const tinyattn_linear_kind* kind,
+                                                     const tinyattn_linear* linear, size_t rows,
+                                                     size_t in, size_t out_features, const float* x,
+                                                     float* out, float* scratch);
 
 #ifdef __cplusplus
 }

@@ -47,16 +47,23 @@ typedef struct tinyattn_block {
   tinyattn_linear down;            /* [d_hidden, d_model] */
 } tinyattn_block;
 
+/* The kind of an encoder's weights: that of all its linears. */
+typedef struct tinyattn_encoder_kind tinyattn_encoder_kind;
+/* Encoders of floats. */
+TINYATTN_TABLE extern const tinyattn_encoder_kind tinyattn_encoder_floats;
+/* Encoders of int8. d_model and d_hidden are at most 66,311. */
+TINYATTN_TABLE extern const tinyattn_encoder_kind tinyattn_encoder_int8;
+
 /* Blocks one after the other, over all tokens at once, and a norm after the last: Transformer of
  * the C++ headers, torch.nn.TransformerEncoder. An encoder whose members contradict the comments
- * below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. All linears are floats for
- * tinyattn_encoder_forward, and int8 for tinyattn_encoder_forward_int8. */
+ * below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_encoder {
-  size_t context_length;          /* maximum number of tokens */
-  size_t d_model;                 /* features of a token; a multiple of num_heads */
-  size_t d_hidden;                /* features between up and down */
-  size_t num_layers;              /* number of blocks */
-  size_t num_heads;               /* a multiple of num_kv_heads */
+  const tinyattn_encoder_kind* kind; /* of its weights */
+  size_t context_length;             /* maximum number of tokens */
+  size_t d_model;                    /* features of a token; a multiple of num_heads */
+  size_t d_hidden;                   /* features between up and down */
+  size_t num_layers;                 /* number of blocks */
+  size_t num_heads;                  /* a multiple of num_kv_heads */
   size_t num_kv_heads;            /* query head h uses key head h / (num_heads / num_kv_heads); 0:
                                    *   each has its own */
   tinyattn_activation activation; /* of the hidden features */
@@ -72,39 +79,27 @@ typedef struct tinyattn_encoder {
 
 /* The scratch of a call with num_tokens tokens in floats, as a constant for static arrays; it
  * increases with each argument. kv_width is d_model / num_heads * num_kv_heads: d_model, if heads
- * share no keys. */
+ * share no keys. With int8 weights add TINYATTN_INTEGERS(num_tokens, the larger of d_model and
+ * d_hidden). */
 #define TINYATTN_ENCODER_SCRATCH(d_model, kv_width, d_hidden, num_tokens)                   \
   (TINYATTN_SIZE(num_tokens) * TINYATTN_SIZE(d_model) +                                     \
    TINYATTN_MORE(TINYATTN_GROUPED_LAYER_SCRATCH(d_model, kv_width, num_tokens, num_tokens), \
                  2u * TINYATTN_QUERY_ROWS(num_tokens) * TINYATTN_SIZE(d_hidden)))
-/* The same with int8 weights. */
-#define TINYATTN_ENCODER_SCRATCH_INT8(d_model, kv_width, d_hidden, num_tokens) \
-  (TINYATTN_ENCODER_SCRATCH(d_model, kv_width, d_hidden, num_tokens) +         \
-   TINYATTN_LINEAR_SCRATCH_INT8(num_tokens, TINYATTN_MORE(d_model, d_hidden)))
 /* Returns the scratch of a call with context_length tokens in floats; 0 if the sizes of the encoder
  * are invalid. */
 TINYATTN_API size_t tinyattn_encoder_scratch(const tinyattn_encoder* encoder);
-/* The same with int8 weights. */
-TINYATTN_API size_t tinyattn_encoder_scratch_int8(const tinyattn_encoder* encoder);
 
 /* Applies all blocks to the tokens, then the norm.
  *
  *   x        [num_tokens, d_model]
  *   out      [num_tokens, d_model]   may be x; may not overlap it otherwise
- *   scratch  [TINYATTN_ENCODER_SCRATCH(d_model, kv_width, d_hidden, num_tokens)]
+ *   scratch  as much as above, for num_tokens tokens
  *
  * With 0 tokens, does nothing and returns TINYATTN_OK; with more than context_length, writes
  * nothing and returns TINYATTN_TOO_MANY_TOKENS. */
 TINYATTN_API tinyattn_status tinyattn_encoder_forward(const tinyattn_encoder* encoder,
                                                       const float* x, size_t num_tokens, float* out,
                                                       float* scratch);
-/* The same with int8 weights, as a function of its own, so that a firmware contains the code of the
- * weights that it has. d_model and d_hidden are at most 66,311.
- *
- *   scratch  [TINYATTN_ENCODER_SCRATCH_INT8(d_model, kv_width, d_hidden, num_tokens)] */
-TINYATTN_API tinyattn_status tinyattn_encoder_forward_int8(const tinyattn_encoder* encoder,
-                                                           const float* x, size_t num_tokens,
-                                                           float* out, float* scratch);
 
 #ifdef __cplusplus
 }

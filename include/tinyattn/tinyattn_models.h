@@ -39,23 +39,33 @@ TINYATTN_API tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, 
                                              float* logits, tinyattn_philox* generator,
                                              uint16_t* token);
 
+/* The kind of a decoder's weights, those of all its linears and of the token embedding, and of its
+ * cache. */
+typedef struct tinyattn_decoder_kind tinyattn_decoder_kind;
+/* Decoders of floats. */
+TINYATTN_TABLE extern const tinyattn_decoder_kind tinyattn_decoder_floats;
+/* Decoders of int8, with a cache of floats. d_model and d_hidden are at most 66,311. */
+TINYATTN_TABLE extern const tinyattn_decoder_kind tinyattn_decoder_int8;
+/* The same with an int8 cache, which takes about a quarter of the memory: Cache of the C++ headers
+ * with .cache = Weights::int8. context_length is at most 66,311. */
+TINYATTN_TABLE extern const tinyattn_decoder_kind tinyattn_decoder_int8_cache;
+
 /* A decoder like GPT-2 or Llama: LanguageModel of the C++ headers. A decoder whose members
- * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. All linears
- * and the token embedding are floats for tinyattn_decoder_forward, and int8 for the functions
- * with int8 in their names. */
+ * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_decoder {
-  size_t vocabulary;               /* at most 65536 */
-  size_t context_length;           /* maximum number of tokens of a text */
-  size_t d_model;                  /* a multiple of num_heads */
-  size_t d_hidden;                 /* features between up and down */
-  size_t num_layers;               /* number of blocks */
-  size_t num_heads;                /* a multiple of num_kv_heads */
-  size_t num_kv_heads;             /* query head h uses key head h / (num_heads / num_kv_heads) */
-  tinyattn_activation activation;  /* of the hidden features */
-  bool norm_first;                 /* x + part(norm(x)), else norm(x + part(x)) */
-  const float* token_embedding;    /* [vocabulary, d_model] */
-  const float* position_embedding; /* [context_length, d_model], or null */
-  tinyattn_rotary rotary;          /* how queries and keys rotate */
+  const tinyattn_decoder_kind* kind; /* of its weights and cache */
+  size_t vocabulary;                 /* at most 65536 */
+  size_t context_length;             /* maximum number of tokens of a text */
+  size_t d_model;                    /* a multiple of num_heads */
+  size_t d_hidden;                   /* features between up and down */
+  size_t num_layers;                 /* number of blocks */
+  size_t num_heads;                  /* a multiple of num_kv_heads */
+  size_t num_kv_heads;               /* query head h uses key head h / (num_heads / num_kv_heads) */
+  tinyattn_activation activation;    /* of the hidden features */
+  bool norm_first;                   /* x + part(norm(x)), else norm(x + part(x)) */
+  const float* token_embedding;      /* [vocabulary, d_model] */
+  const float* position_embedding;   /* [context_length, d_model], or null */
+  tinyattn_rotary rotary;            /* how queries and keys rotate */
   const float* cosines;         /* [context_length, d_model / num_heads / 2]: of position p and */
   const float* sines;           /*   pair i, cos and sin of p / base^(2 i / head_dim). Heads that
                                  *   rotate have an even number of features */
@@ -74,45 +84,33 @@ typedef struct tinyattn_decoder {
 } tinyattn_decoder;
 
 /* The size of the cache in floats, as a constant for static arrays. kv_width is num_kv_heads *
- * (d_model / num_heads). With a window it is the context_length here and below; but of scratch
- * without an int8 cache, TINYATTN_WINDOW_SCORES(window, d_model / num_heads, num_heads /
- * num_kv_heads) is. */
+ * (d_model / num_heads). With a window it is the context_length here and below. */
 #define TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length) \
   (TINYATTN_SIZE(num_layers) *                                       \
    (2u * TINYATTN_SIZE(kv_width) * TINYATTN_SIZE(context_length) + TINYATTN_LANES))
-/* The scratch of a call in floats, as a constant for static arrays. */
-#define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length)        \
-  (2u * TINYATTN_SIZE(d_model) +                                           \
-   TINYATTN_MORE(TINYATTN_SIZE(d_model) + TINYATTN_PADDED(context_length), \
-                 2u * TINYATTN_SIZE(d_hidden)))
-/* The same with int8 weights. */
-#define TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, context_length) \
-  (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) +         \
-   TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)))
 /* The size of an int8 cache in words of 4 bytes, as a constant for static arrays of uint32_t.
  * head_dim is d_model / num_heads. */
-#define TINYATTN_DECODER_CACHE_INT8(num_layers, num_kv_heads, head_dim, context_length) \
-  (TINYATTN_SIZE(num_layers) * TINYATTN_SIZE(num_kv_heads) *                            \
-   (TINYATTN_SIZE(context_length) * TINYATTN_EIGHTS(head_dim) / 4u +                    \
-    TINYATTN_SIZE(head_dim) * TINYATTN_EIGHTS(context_length) / 4u +                    \
+#define TINYATTN_INT8_CACHE(num_layers, num_kv_heads, head_dim, context_length) \
+  (TINYATTN_SIZE(num_layers) * TINYATTN_SIZE(num_kv_heads) *                    \
+   (TINYATTN_SIZE(context_length) * TINYATTN_EIGHTS(head_dim) / 4u +            \
+    TINYATTN_SIZE(head_dim) * TINYATTN_EIGHTS(context_length) / 4u +            \
     (TINYATTN_SIZE(context_length) + 1u) / 2u))
-/* The scratch of a call with int8 weights and an int8 cache, in floats; with a window, another
- * TINYATTN_PADDED(head_dim). */
-#define TINYATTN_DECODER_SCRATCH_INT8_CACHE(d_model, d_hidden, head_dim, context_length) \
-  (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, 0u) +                                     \
-   TINYATTN_MORE(TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)),                 \
-                 TINYATTN_EIGHTS(head_dim) + 2u + TINYATTN_EIGHTS(context_length)))
-/* Returns the size of the cache in floats; 0 if the sizes of the decoder are invalid. */
+/* The scratch of a call in floats, as a constant for static arrays. `scores` is the context_length;
+ * with a window TINYATTN_WINDOW_SCORES(window, head_dim, num_heads / num_kv_heads). With int8
+ * weights add TINYATTN_INTEGERS(1, the larger of d_model and d_hidden). */
+#define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, scores) \
+  (2u * TINYATTN_SIZE(d_model) +                            \
+   TINYATTN_MORE(TINYATTN_SIZE(d_model) + TINYATTN_PADDED(scores), 2u * TINYATTN_SIZE(d_hidden)))
+/* What an int8 cache, with int8 weights, adds in place of TINYATTN_INTEGERS. `scores` above is then
+ * 0, with a window head_dim; `inputs` is the larger of d_model and d_hidden. */
+#define TINYATTN_CACHE_INTEGERS(inputs, head_dim, context_length) \
+  TINYATTN_MORE(TINYATTN_INTEGERS(1u, inputs),                    \
+                TINYATTN_EIGHTS(head_dim) + 2u + TINYATTN_EIGHTS(context_length))
+/* Returns the size of the cache in floats, or words of 4 bytes; 0 if the sizes of the decoder are
+ * invalid, or more than int8 takes. */
 TINYATTN_API size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder);
-/* Returns the scratch of a call in floats; 0 if the sizes of the decoder are invalid. */
+/* Returns the scratch of a call in floats; 0 likewise. */
 TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
-/* The same with int8 weights. */
-TINYATTN_API size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder);
-/* Returns the size of an int8 cache in words of 4 bytes; 0 if the sizes of the decoder are invalid,
- * or more than int8 takes. */
-TINYATTN_API size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder);
-/* Returns the scratch of a call with int8 weights and an int8 cache, in floats; 0 likewise. */
-TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder);
 
 /* Adds tokens to the cache, after the `past` tokens that it holds.
  *
@@ -120,7 +118,7 @@ TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* 
  *            window, a multiple of the window may be subtracted from more than that, where
  *            positions have no end
  *   tokens   [num_tokens], each below decoder->vocabulary
- *   cache    [tinyattn_decoder_cache(decoder)]
+ *   cache    [tinyattn_decoder_cache(decoder)], of floats or words, aligned to 4 bytes
  *   logits   [vocabulary]: of the token after the last one
  *   scratch  [tinyattn_decoder_scratch(decoder)]
  *
@@ -130,27 +128,7 @@ TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* 
  * prompt may be passed in one call, which processes one token after the other. */
 TINYATTN_API tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
                                                       const uint16_t* tokens, size_t num_tokens,
-                                                      float* cache, float* logits, float* scratch);
-
-/* The same with int8 weights, as a function of its own, so that a firmware contains the code of the
- * weights that it has. d_model and d_hidden are at most 66,311.
- *
- *   scratch  [tinyattn_decoder_scratch_int8(decoder)] */
-TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder,
-                                                           size_t past, const uint16_t* tokens,
-                                                           size_t num_tokens, float* cache,
-                                                           float* logits, float* scratch);
-
-/* The same with int8 weights and an int8 cache, which takes about a quarter of the memory: Cache of
- * the C++ headers with .cache = Weights::int8. context_length is at most 66,311.
- *
- *   cache    [tinyattn_decoder_cache_int8(decoder)]   aligned to 4 bytes
- *   scratch  [tinyattn_decoder_scratch_int8_cache(decoder)] */
-TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8_cache(const tinyattn_decoder* decoder,
-                                                                 size_t past,
-                                                                 const uint16_t* tokens,
-                                                                 size_t num_tokens, uint32_t* cache,
-                                                                 float* logits, float* scratch);
+                                                      void* cache, float* logits, float* scratch);
 
 /* A tokenizer: text to tokens, and back. tokenizer_for_c.hpp makes one of a constant that the
  * exporter wrote; a program may as well write the two functions itself. */
@@ -168,11 +146,9 @@ typedef struct tinyattn_tokenizer {
 typedef struct tinyattn_text {
   const tinyattn_decoder* decoder;     /* computes the logits */
   const tinyattn_tokenizer* tokenizer; /* has the decoder's vocabulary; `encode` is not called */
-  float* cache;                        /* [tinyattn_decoder_cache(decoder)] */
-  uint32_t* int8_cache;                /* in its place, [tinyattn_decoder_cache_int8(decoder)], for
-                                        *   tinyattn_generate_int8_cache */
+  void* cache;                         /* [tinyattn_decoder_cache(decoder)], aligned to 4 bytes */
   float* logits;                       /* [vocabulary]: of the token after the last that was read */
-  float* scratch;            /* as the call of the decoder takes for these weights and cache */
+  float* scratch;                      /* [tinyattn_decoder_scratch(decoder)] */
   size_t past;               /* number of tokens that were read, 0 at first. If nothing ends, a
                               *   multiple of the window is subtracted before it becomes too large */
   tinyattn_philox generator; /* draws the tokens, each by a stream */
@@ -223,20 +199,6 @@ TINYATTN_API tinyattn_status tinyattn_generate(tinyattn_text* text,
                                                const uint16_t* prompt, size_t num_tokens,
                                                tinyattn_put put, void* context,
                                                tinyattn_generation_result* result);
-
-/* The same with int8 weights. */
-TINYATTN_API tinyattn_status tinyattn_generate_int8(tinyattn_text* text,
-                                                    const tinyattn_generation* options,
-                                                    const uint16_t* prompt, size_t num_tokens,
-                                                    tinyattn_put put, void* context,
-                                                    tinyattn_generation_result* result);
-
-/* The same with int8 weights and an int8 cache. */
-TINYATTN_API tinyattn_status tinyattn_generate_int8_cache(tinyattn_text* text,
-                                                          const tinyattn_generation* options,
-                                                          const uint16_t* prompt, size_t num_tokens,
-                                                          tinyattn_put put, void* context,
-                                                          tinyattn_generation_result* result);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,6 @@ struct ModelInC {
   using Model = LanguageModel<config>;
   static constexpr AttentionConfig attention = config.transformer.block.attention;
   static constexpr Kind kind = config.weights == Weights::f32 ? Kind::f32 : attention.cache == Weights::f32 ? Kind::int8 : Kind::int8_cache;
-  using F = Functions<kind>;
 
   tinyattn_block blocks[config.transformer.num_layers];
   tinyattn_decoder decoder{};
@@ -38,6 +37,7 @@ struct ModelInC {
           in_c(describe(attention_norm)),    in_c(layer.query),     in_c(layer.key),         in_c(layer.value),      in_c(layer.out_proj),
           in_c(describe(feed_forward_norm)), in_c(feed_forward.up), in_c(feed_forward.gate), in_c(feed_forward.down)};
     }
+    decoder.kind = decoder_kind<kind>;
     decoder.vocabulary = config.vocabulary, decoder.context_length = Model::context_length, decoder.window = attention.window;
     decoder.d_model = Model::d_model, decoder.d_hidden = Model::block.feed_forward.d_hidden;
     decoder.num_layers = config.transformer.num_layers;
@@ -60,11 +60,11 @@ struct ModelInC {
         decoder.cosines = table.cosines, decoder.sines = table.sines;
       }
     }
-    cache.resize(F::cache(&decoder)), scratch.resize(F::scratch(&decoder));
+    cache.resize(tinyattn_decoder_cache(&decoder)), scratch.resize(tinyattn_decoder_scratch(&decoder));
   }
 
   tinyattn_status read(const Token* tokens, std::size_t count) {
-    return F::forward(&decoder, 0, tokens, count, cache.data(), logits.data(), scratch.data());
+    return tinyattn_decoder_forward(&decoder, 0, tokens, count, cache.data(), logits.data(), scratch.data());
   }
 };
 
@@ -87,8 +87,7 @@ void check_texts(Check& check, const LanguageModel<config>& model, auto& cache, 
                                      }};
   tinyattn_text text{};
   text.decoder = &by_library.decoder, text.tokenizer = &tokenizer, text.generator = {5, 0};
-  text.cache = by_library.cache.data(), text.int8_cache = reinterpret_cast<std::uint32_t*>(text.cache);
-  text.logits = by_library.logits.data(), text.scratch = by_library.scratch.data();
+  text.cache = by_library.cache.data(), text.logits = by_library.logits.data(), text.scratch = by_library.scratch.data();
   Philox4x32 generator(5);
   cache.clear();
   const Sampling usual{.temperature = 1.5f, .top_k = 12, .top_p = 0.9f}, hot{.temperature = infinity}, cold{.temperature = 0.0f};
@@ -113,7 +112,7 @@ void check_texts(Check& check, const LanguageModel<config>& model, auto& cache, 
                                    options.stop.value_or(0)};
     const tinyattn_put put = [](void* to, const char* bytes, std::size_t size) { return static_cast<Written*>(to)->put({bytes, size}); };
     tinyattn_generation_result result{};
-    check.equal(InC::F::generate(&text, &in_c, prompt, num_tokens, put, &actual, &result), TINYATTN_OK);
+    check.equal(tinyattn_generate(&text, &in_c, prompt, num_tokens, put, &actual, &result), TINYATTN_OK);
     check.that(result.end == static_cast<tinyattn_generation_end>(end) && result.num_tokens == count);
     check.that(actual.bytes == expected.bytes && text.past == cache.size());
     check.same_bits(by_library.logits, logits);

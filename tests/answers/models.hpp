@@ -67,7 +67,8 @@ void encoder(Call& call) {
   const Size tokens = random.size(50), d_model = drawn.d_model;
   const DrawnRotation rotation = draw_rotation(call, tokens, drawn.head_dim());
   const bool is_causal = random.one_in(2);
-  tinyattn_encoder encoder{tokens,
+  tinyattn_encoder encoder{is_int8 ? &tinyattn_encoder_int8 : &tinyattn_encoder_floats,
+                           tokens,
                            d_model,
                            drawn.d_hidden,
                            drawn.num_layers,
@@ -83,15 +84,13 @@ void encoder(Call& call) {
                            rotation.sines};
   if (random.one_in(2)) encoder.final_norm = draw_norm(call, d_model);
   float *const x = call.input(tokens * d_model), *const out = call.in_place(x, tokens * d_model), *const from = random.one_of({x, out});
-  const Size floats = (is_int8 ? tinyattn_encoder_scratch_int8 : tinyattn_encoder_scratch)(&encoder);
-  call.check(floats == (is_int8 ? TINYATTN_ENCODER_SCRATCH_INT8(d_model, drawn.kv_width(), drawn.d_hidden, tokens)
-                                : TINYATTN_ENCODER_SCRATCH(d_model, drawn.kv_width(), drawn.d_hidden, tokens)),
+  const Size floats = tinyattn_encoder_scratch(&encoder), integers = TINYATTN_INTEGERS(tokens, TINYATTN_MORE(d_model, drawn.d_hidden));
+  call.check(floats == TINYATTN_ENCODER_SCRATCH(d_model, drawn.kv_width(), drawn.d_hidden, tokens) + (is_int8 ? integers : 0),
              "a size differs from its macro");
   encoder.context_length += 7;  // fewer tokens need no more scratch
   float* const scratch = call.garbage(floats);
-  const auto encode = is_int8 ? tinyattn_encoder_forward_int8 : tinyattn_encoder_forward;
-  call.makes([&] { return encode(&encoder, from, tokens, out, scratch); });
-  call.refuses([&] { return encode(&encoder, x, encoder.context_length + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
+  call.makes([&] { return tinyattn_encoder_forward(&encoder, from, tokens, out, scratch); });
+  call.refuses([&] { return tinyattn_encoder_forward(&encoder, x, encoder.context_length + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
   call.gives(out, tokens, d_model, [&](plain::Output to) {
     plain::copy(matrix(x, tokens, d_model), to);
     drawn.compute_plainly(rotation.plainly(), {.is_causal = is_causal}, to);
@@ -99,34 +98,20 @@ void encoder(Call& call) {
   });
 }
 
-// The library's functions for decoders with this kind of weights and cache.
 template <Kind kind>
-struct Functions {
-  static constexpr auto scratch = kind == Kind::f32    ? tinyattn_decoder_scratch
-                                  : kind == Kind::int8 ? tinyattn_decoder_scratch_int8
-                                                       : tinyattn_decoder_scratch_int8_cache;
-  static constexpr auto cache = kind == Kind::int8_cache ? tinyattn_decoder_cache_int8 : tinyattn_decoder_cache;
-  static constexpr auto generate = kind == Kind::f32    ? tinyattn_generate
-                                   : kind == Kind::int8 ? tinyattn_generate_int8
-                                                        : tinyattn_generate_int8_cache;
-  static tinyattn_status forward(const tinyattn_decoder* decoder, Size past, const std::uint16_t* tokens, Size count, float* keys,
-                                 float* logits, float* floats) {
-    if constexpr (kind == Kind::int8_cache)
-      return tinyattn_decoder_forward_int8_cache(decoder, past, tokens, count, reinterpret_cast<std::uint32_t*>(keys), logits, floats);
-    else
-      return (kind == Kind::f32 ? tinyattn_decoder_forward : tinyattn_decoder_forward_int8)(decoder, past, tokens, count, keys, logits,
-                                                                                            floats);
-  }
-  // The scratch that the macros count.
-  static Size scratch_in_c(const tinyattn_decoder& d) {
-    const Size head_dim = d.d_model / d.num_heads;
-    const Size scores = d.window == 0 ? d.context_length : TINYATTN_WINDOW_SCORES(d.window, head_dim, d.num_heads / d.num_kv_heads);
-    if (kind == Kind::f32) return TINYATTN_DECODER_SCRATCH(d.d_model, d.d_hidden, scores);
-    if (kind == Kind::int8) return TINYATTN_DECODER_SCRATCH_INT8(d.d_model, d.d_hidden, scores);
-    return TINYATTN_DECODER_SCRATCH_INT8_CACHE(d.d_model, d.d_hidden, head_dim, d.window == 0 ? d.context_length : d.window) +
-           (d.window == 0 ? 0 : TINYATTN_PADDED(head_dim));
-  }
-};
+constexpr const tinyattn_decoder_kind* decoder_kind = kind == Kind::f32    ? &tinyattn_decoder_floats
+                                                      : kind == Kind::int8 ? &tinyattn_decoder_int8
+                                                                           : &tinyattn_decoder_int8_cache;
+
+// The scratch of a decoder as the macros count it.
+inline Size scratch_in_c(Kind kind, const tinyattn_decoder& d) {
+  const Size head_dim = d.d_model / d.num_heads, inputs = TINYATTN_MORE(d.d_model, d.d_hidden);
+  if (kind == Kind::int8_cache)
+    return TINYATTN_DECODER_SCRATCH(d.d_model, d.d_hidden, d.window == 0 ? 0 : head_dim) +
+           TINYATTN_CACHE_INTEGERS(inputs, head_dim, d.window == 0 ? d.context_length : d.window);
+  const Size scores = d.window == 0 ? d.context_length : TINYATTN_WINDOW_SCORES(d.window, head_dim, d.num_heads / d.num_kv_heads);
+  return TINYATTN_DECODER_SCRATCH(d.d_model, d.d_hidden, scores) + (kind == Kind::f32 ? 0 : TINYATTN_INTEGERS(1, inputs));
+}
 
 // A decoder, a text that fills its context or runs over several windows, and its logits by plain loops.
 template <Kind kind>
@@ -146,6 +131,7 @@ struct DrawnDecoder {
   explicit DrawnDecoder(Call& one_call) : call(one_call) {
     const bool has_positions = window == 0 && length == context_length && call.random.one_in(3);
     if (!has_positions) rotation = draw_rotation(call, std::max(length, context_length), drawn.head_dim(), window != 0);
+    decoder.kind = decoder_kind<kind>;
     decoder.vocabulary = vocabulary, decoder.context_length = context_length, decoder.window = window;
     decoder.d_model = drawn.d_model, decoder.d_hidden = drawn.d_hidden, decoder.num_layers = drawn.num_layers;
     decoder.num_heads = drawn.num_heads, decoder.num_kv_heads = drawn.num_kv_heads;
@@ -194,13 +180,12 @@ struct DrawnDecoder {
 template <Kind kind>
 void read_in_parts(Call& call, const DrawnDecoder<kind>& drawn, plain::Input expected) {
   const tinyattn_decoder& decoder = drawn.decoder;
-  const Size floats = Functions<kind>::scratch(&decoder), vocabulary = drawn.vocabulary;
-  const Size in_c = Functions<kind>::scratch_in_c(decoder);  // with a window and an int8 cache the macro may count more
-  call.check(kind == Kind::int8_cache && drawn.window != 0 ? floats <= in_c : floats == in_c, "a size differs from its macro");
-  float *const cache = call.garbage(Functions<kind>::cache(&decoder)), *const scratch = call.garbage(floats);
+  const Size floats = tinyattn_decoder_scratch(&decoder), vocabulary = drawn.vocabulary;
+  call.check(floats == scratch_in_c(kind, decoder), "a size differs from its macro");
+  float *const cache = call.garbage(tinyattn_decoder_cache(&decoder)), *const scratch = call.garbage(floats);
   float* const logits = call.output(vocabulary);
   const auto read = [&](Size past, const std::uint16_t* tokens, Size count) {
-    return Functions<kind>::forward(&decoder, drawn.counted_high(past), tokens, count, cache, logits, scratch);
+    return tinyattn_decoder_forward(&decoder, drawn.counted_high(past), tokens, count, cache, logits, scratch);
   };
   for (Size past = 0; past < drawn.length;) {
     const Size count = call.random.one_in(2) ? 1 : 1 + call.random.below(drawn.length - past);
@@ -261,15 +246,14 @@ void generation(Call& call) {
   Random& random = call.random;
   const DrawnDecoder<kind> drawn(call);
   const tinyattn_decoder& decoder = drawn.decoder;
-  float* const cache = call.garbage(Functions<kind>::cache(&decoder));
+  float* const cache = call.garbage(tinyattn_decoder_cache(&decoder));
   tinyattn_tokenizer tokenizer{drawn.vocabulary, nullptr, [](std::uint16_t, std::size_t* size) {
                                  *size = 1;
                                  return "a";
                                }};
   tinyattn_text text{};
   text.decoder = &decoder, text.tokenizer = &tokenizer, text.cache = cache;
-  text.int8_cache = reinterpret_cast<std::uint32_t*>(cache);
-  text.scratch = call.garbage(Functions<kind>::scratch(&decoder)), text.logits = call.output(drawn.vocabulary);
+  text.scratch = call.garbage(tinyattn_decoder_scratch(&decoder)), text.logits = call.output(drawn.vocabulary);
   text.generator = {7, 0};
   tinyattn_generation options{};
   options.sampling = {random.one_of({0.0f, 0.7f, 1.5f}), random.below(5), random.one_of({1.0f, 0.9f})};
@@ -278,7 +262,7 @@ void generation(Call& call) {
   tinyattn_generation_result result{};
   Size left = 1000;  // characters of a text that should have ended long before
   const auto put = [](void* context, const char*, std::size_t) { return --*static_cast<Size*>(context) != 0; };
-  const auto generate = [&](Size prompt) { return Functions<kind>::generate(&text, &options, drawn.tokens, prompt, put, &left, &result); };
+  const auto generate = [&](Size prompt) { return tinyattn_generate(&text, &options, drawn.tokens, prompt, put, &left, &result); };
   const Size prompt = 1 + random.below(drawn.length);
   call.makes([&] { return generate(prompt); });
   call.check(result.end == (fills_context ? TINYATTN_END_CONTEXT_FULL : TINYATTN_END_MAX_TOKENS), "a text ends too soon");
@@ -293,7 +277,7 @@ void generation(Call& call) {
   const auto ends = [&](const std::uint16_t* tokens, Size count, tinyattn_generation_end expected) {
     if (!drawn.is_endless()) return;
     const Size past = text.past;
-    call.makes([&] { return Functions<kind>::generate(&text, &options, tokens, count, put, &left, &result); });
+    call.makes([&] { return tinyattn_generate(&text, &options, tokens, count, put, &left, &result); });
     const bool is_read = expected != TINYATTN_END_UNKNOWN_TOKEN;
     call.check(result.end == expected && result.num_tokens == (is_read ? 1 : 0) && (text.past != past) == is_read,
                "a text has another end");

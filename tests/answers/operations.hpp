@@ -65,6 +65,7 @@ void layer(Call& call) {
   const bool is_cross = random.one_in(2), has_mask = is_cross || random.one_in(2), is_int8 = kind == Kind::int8;
   const Size tokens = random.size(50), sources = is_cross ? random.size(50) : tokens;
   tinyattn_layer layer{};
+  layer.kind = is_int8 ? &tinyattn_layer_int8 : &tinyattn_layer_floats;
   layer.d_in = d_in, layer.d_out = d_out, layer.num_heads = heads, layer.causal = random.one_in(2);
   layer.num_kv_heads = kv_heads == heads && random.one_in(2) ? 0 : kv_heads;
   layer.query = draw_linear(call, kind, d_in, d_out, Numbers::special), layer.key = draw_linear(call, kind, d_in, kv);
@@ -79,18 +80,16 @@ void layer(Call& call) {
   DrawnMask drawn = draw_mask(call, tokens, sources);
   if (!has_mask) drawn.plain = {};
   drawn.plain.is_causal = layer.causal;
-  const Size floats = is_int8 ? tinyattn_layer_scratch_int8(d_in, d_out, tokens, sources) : tinyattn_layer_scratch(d_out, tokens, sources);
-  call.check(
-      floats == (is_int8 ? TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, sources) : TINYATTN_LAYER_SCRATCH(d_out, tokens, sources)),
-      "a size differs from its macro");
-  // Heads that share keys need less scratch.
-  float* const scratch =
-      call.garbage(TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv, tokens, sources) + floats - TINYATTN_LAYER_SCRATCH(d_out, tokens, sources));
+  const Size floats = tinyattn_layer_scratch(&layer, tokens, sources);
+  call.check(floats == TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv, tokens, sources) +
+                           (is_int8 ? TINYATTN_INTEGERS(tokens, TINYATTN_MORE(d_in, d_out)) : 0),
+             "a size differs from its macro");
+  float* const scratch = call.garbage(floats);
   float* const queries = overlaps ? out : x;
   const auto forward = [&](const tinyattn_layer& one, float* to) {
-    if (!has_mask) return (is_int8 ? tinyattn_forward_int8 : tinyattn_forward)(&one, tokens, queries, to, scratch);
-    return (is_int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward)(&one, tokens, sources, queries, is_cross ? keys : queries,
-                                                                            is_cross ? values : queries, &drawn.mask, to, scratch);
+    if (!has_mask) return tinyattn_forward(&one, tokens, queries, to, scratch);
+    return tinyattn_cross_forward(&one, tokens, sources, queries, is_cross ? keys : queries, is_cross ? values : queries, &drawn.mask, to,
+                                  scratch);
   };
   call.makes([&] { return forward(layer, out); });
   if (is_cross)
@@ -120,8 +119,10 @@ inline void linear_int8(Call& call) {
   const float unit = call.random.one_of({1.0f, 0.5f, 0.0f});
   std::transform(row, row + inputs, row, [=](float number) { return unit * number; });
   row[call.random.below(inputs)] = call.random.one_of({0x1.fffbp-1f, 0x1.fffcp-1f, 0x1.fffep-1f, 0x1p-64f, 0x1.fffp-65f, infinity});
-  float* const scratch = call.garbage(TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs));
-  const auto forward = [&](float* to) { return tinyattn_linear_forward_int8(&linear, rows, inputs, outputs, x, to, scratch); };
+  float* const scratch = call.garbage(TINYATTN_INTEGERS(rows, inputs));
+  const auto forward = [&](float* to) {
+    return tinyattn_linear_forward(&tinyattn_linear_int8, &linear, rows, inputs, outputs, x, to, scratch);
+  };
   call.makes([&] { return forward(out); });
   call.refuses([&] { return forward(x); });
   call.gives(out, rows, outputs, [&](plain::Output to) { plainly(linear, inputs, outputs)(matrix(x, rows, inputs), to); });
@@ -130,16 +131,21 @@ inline void linear_int8(Call& call) {
 template <Kind kind>
 void convolution(Call& call) {
   Random& random = call.random;
-  tinyattn_convolution convolution{random.size(8), random.size(40), 1 + random.below(9), 1 + random.below(3), 0, {}};
+  constexpr bool is_int8 = kind == Kind::int8;
+  tinyattn_convolution convolution{is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats,
+                                   random.size(8),
+                                   random.size(40),
+                                   1 + random.below(9),
+                                   1 + random.below(3),
+                                   0,
+                                   {}};
   convolution.padding = random.below(convolution.kernel);
   const Size tokens = convolution.kernel + random.below(30), width = convolution.kernel * convolution.in, outputs = convolution.out;
   convolution.linear = draw_linear(call, kind, width, outputs);
   const Size made = tinyattn_conv1d_tokens(&convolution, tokens);
   float *const x = call.input(tokens * convolution.in), *const out = call.output(made * outputs);
-  float* const scratch = kind == Kind::f32 ? nullptr : call.garbage(TINYATTN_CONV1D_SCRATCH_INT8(made, width));
-  const auto convolve = [&](float* to) {
-    return kind == Kind::f32 ? tinyattn_conv1d(&convolution, tokens, x, to) : tinyattn_conv1d_int8(&convolution, tokens, x, to, scratch);
-  };
+  float* const scratch = is_int8 ? call.garbage(TINYATTN_CONV1D_SCRATCH(made, width)) : nullptr;
+  const auto convolve = [&](float* to) { return tinyattn_conv1d(&convolution, tokens, x, to, scratch); };
   call.makes([&] { return convolve(out); });
   call.refuses([&] { return convolve(x); });
   const Size padding = std::exchange(convolution.padding, convolution.kernel);

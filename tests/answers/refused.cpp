@@ -183,23 +183,26 @@ void drawing(Check& check) {
 
 // --- Linears, convolutions and attention ---
 
+template <Kind kind>
 void linears(Check& check) {
   size_t rows = 2, inputs = 3, outputs = 2;
-  tinyattn_linear linear = linear_of(Kind::int8);
+  tinyattn_linear linear = linear_of(kind);
   const tinyattn_linear* its_linear = &linear;
+  const tinyattn_linear_kind* its_kind = kind == Kind::int8 ? &tinyattn_linear_int8 : &tinyattn_linear_floats;
   const float* x = array();
   float *out = array(), *scratch = array();
-  const Refused refused(check, [&] { return tinyattn_linear_forward_int8(its_linear, rows, inputs, outputs, x, out, scratch); });
-  refused.sizes(rows, inputs, outputs).when(inputs, {most_inputs + 1});
-  refused.pointers(its_linear, x, out, scratch).in_place(out, x).weights(linear);
-  // Only x overflows, or only the weight, or only out.
+  const Refused refused(check, [&] { return tinyattn_linear_forward(its_kind, its_linear, rows, inputs, outputs, x, out, scratch); });
+  refused.sizes(rows, inputs, outputs).pointers(its_kind, its_linear, x, out).in_place(out, x).weights(linear);
+  if (kind == Kind::int8) refused.when(inputs, {most_inputs + 1}).pointers(scratch);
+  // Only x is too large, or only the weight, or only out.
   refused.when(rows, {SIZE_MAX / 20}).when(outputs, {SIZE_MAX / 20});
   inputs = 1, refused.when(rows, {SIZE_MAX / 12});
 }
 
 template <Kind kind>
 void convolutions(Check& check) {
-  tinyattn_convolution convolution{8, 1, 3, 2, 1, linear_of(kind)};
+  constexpr bool is_int8 = kind == Kind::int8;
+  tinyattn_convolution convolution{is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats, 8, 1, 3, 2, 1, linear_of(kind)};
   const tinyattn_convolution* its_convolution = &convolution;
   size_t tokens = 5;
   const float* x = array();
@@ -214,15 +217,12 @@ void convolutions(Check& check) {
         .when(convolution.padding, {3});
   };
   refuses_sizes(Refused(check, [&] { return status_of(tinyattn_conv1d_tokens(its_convolution, tokens)); }));
-  const tinyattn_convolution wraps{8, 1, SIZE_MAX / 2 + 2, SIZE_MAX / 4 + 1, SIZE_MAX / 8 * 3 + 3, {}};  // 8 * kernel is 8
+  const tinyattn_convolution wraps{nullptr, 8, 1, SIZE_MAX / 2 + 2, SIZE_MAX / 4 + 1, SIZE_MAX / 8 * 3 + 3, {}};  // 8 * kernel is 8
   check.equal(tinyattn_conv1d_tokens(&wraps, tokens), size_t{0});
-  const Refused refused(check, [&] {
-    return kind == Kind::int8 ? tinyattn_conv1d_int8(its_convolution, tokens, x, out, scratch)
-                              : tinyattn_conv1d(its_convolution, tokens, x, out);
-  });
+  const Refused refused(check, [&] { return tinyattn_conv1d(its_convolution, tokens, x, out, scratch); });
   refuses_sizes(refused);
-  refused.pointers(x, out).in_place(out, x).weights(convolution.linear);
-  if (kind == Kind::int8) refused.pointers(scratch);
+  refused.pointers(convolution.kind, x, out).in_place(out, x).weights(convolution.linear);
+  if (is_int8) refused.pointers(scratch);
 }
 
 void attention(Check& check) {
@@ -246,15 +246,20 @@ void attention(Check& check) {
 }
 
 void sizes_of_scratch(Check& check) {
-  size_t d_in = 4, d_out = 4, tokens = 4, sources = 4;
+  size_t tokens = 4, sources = 4;
   for (size_t* const size : {&tokens, &sources}) rises(check, *size, [&] { return tinyattn_attention_scratch(tokens, sources); });
-  for (size_t* const size : {&d_out, &tokens, &sources})
-    rises(check, *size, [&] { return tinyattn_layer_scratch(d_out, tokens, sources); });
-  const auto of_int8 = [&] { return tinyattn_layer_scratch_int8(d_in, d_out, tokens, sources); };
-  for (size_t* const size : {&tokens, &sources}) rises(check, *size, of_int8);
-  for (size_t* const size : {&d_in, &d_out}) {
-    rises(check, *size, of_int8, most_inputs);
-    Refused(check, [&] { return status_of(of_int8()); }).when(*size, {most_inputs}, TINYATTN_OK).when(*size, {most_inputs + 1});
+  tinyattn_layer layer{};
+  layer.kind = &tinyattn_layer_floats, layer.d_in = layer.d_out = 4, layer.num_heads = 1;
+  const auto of_layer = [&] { return tinyattn_layer_scratch(&layer, tokens, sources); };
+  constexpr size_t half_of_bits = size_t{1} << sizeof(size_t) * 4;  // a weight has d_out * d_out floats
+  rises(check, layer.d_out, of_layer, half_of_bits / 4);
+  for (const tinyattn_layer_kind* kind : {&tinyattn_layer_floats, &tinyattn_layer_int8})
+    for (size_t* const size : {&tokens, &sources}) layer.kind = kind, rises(check, *size, of_layer);
+  for (size_t* const size : {&layer.d_in, &layer.d_out}) {
+    // With 32 bits, d_out * d_out elements may not be more than 2^29.
+    const size_t most = size == &layer.d_in || sizeof(size_t) > 4 ? most_inputs : 23170;
+    rises(check, *size, of_layer, most);
+    Refused(check, [&] { return status_of(of_layer()); }).when(*size, {most}, TINYATTN_OK).when(*size, {most + 1});
   }
 }
 
@@ -262,6 +267,7 @@ template <Kind kind>
 void layers(Check& check) {
   constexpr bool is_int8 = kind == Kind::int8;
   tinyattn_layer layer{};
+  layer.kind = is_int8 ? &tinyattn_layer_int8 : &tinyattn_layer_floats;
   layer.d_in = 3, layer.d_out = 4, layer.num_heads = 2, layer.num_kv_heads = 1, layer.rotary = TINYATTN_HALVES;
   for (auto* linear : {&layer.query, &layer.key, &layer.value, &layer.out_proj}) *linear = linear_of(kind);
   layer.cosines = array(), layer.sines = array();
@@ -271,7 +277,7 @@ void layers(Check& check) {
   tinyattn_mask mask{TINYATTN_KEEP_MASK, false, array<bool>(), nullptr};
   float *out = array(), *scratch = array();
   const auto refuses = [&](const auto& refused) {
-    refused.pointers(its_layer, x, out, scratch, layer.cosines, layer.sines)
+    refused.pointers(its_layer, layer.kind, x, out, scratch, layer.cosines, layer.sines)
         .when(tokens, {0}, TINYATTN_OK)
         .when(tokens, {SIZE_MAX, SIZE_MAX / 16})
         .in_place(out, x)
@@ -288,10 +294,8 @@ void layers(Check& check) {
     refused.when(layer.d_in, {most_inputs}, TINYATTN_OK).when(layer.d_in, {most_inputs + 1}).when(layer.d_out, {2 * most_inputs});
     tokens = 2, layer.out_proj = out_proj;
   };
-  refuses(Refused(check, [&] { return (is_int8 ? tinyattn_forward_int8 : tinyattn_forward)(its_layer, tokens, x, out, scratch); }));
-  const Refused refused(check, [&] {
-    return (is_int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward)(its_layer, tokens, sources, x, key, value, &mask, out, scratch);
-  });
+  refuses(Refused(check, [&] { return tinyattn_forward(its_layer, tokens, x, out, scratch); }));
+  const Refused refused(check, [&] { return tinyattn_cross_forward(its_layer, tokens, sources, x, key, value, &mask, out, scratch); });
   refuses(refused);
   refused.pointers(key, value, mask.flags).when(sources, {0, SIZE_MAX / 4, SIZE_MAX / 100}).in_place(out, key, value).kinds(mask.kind);
 }
@@ -305,28 +309,29 @@ struct ModelOf {
   Model model{};
   const Model* its_model = &model;
 
-  ModelOf() {
+  explicit ModelOf(const auto* of_kind) {
     const tinyattn_norm norm{array(), array(), 1.0f};
     for (tinyattn_block& block : blocks) {
       block.attention_norm = block.feed_forward_norm = norm;
       for (auto* linear : {&block.query, &block.key, &block.value, &block.out_proj, &block.up, &block.gate, &block.down})
         *linear = linear_of(kind);
     }
+    model.kind = of_kind;
     model.context_length = 5, model.d_model = 4, model.d_hidden = 3, model.num_layers = 2, model.num_heads = 2, model.num_kv_heads = 1;
     model.activation = TINYATTN_SILU, model.rotary = TINYATTN_HALVES, model.cosines = array(), model.sines = array();
     model.blocks = blocks, model.final_norm = norm;
   }
 
-  // What the functions of scratch and caches refuse, too, within the limits of this kind.
-  void refuses_sizes(const auto& refused, Kind limits) {
-    refused.pointers(its_model)
+  // What functions of scratch and caches refuse, too.
+  void refuses_sizes(const auto& refused) {
+    refused.pointers(its_model, model.kind)
         .when(model.num_heads, {0, 3})
         .when(model.num_kv_heads, {3, 4})
         .when(model.d_model, {0, 5, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 16 + 1})
         .when(model.d_hidden, {0, SIZE_MAX, SIZE_MAX / 16})
         .when(model.context_length, {0, SIZE_MAX, SIZE_MAX / 64})
         .when(model.num_layers, {0});
-    if (limits != Kind::f32) refused.when(model.d_model, {2 * most_inputs}).when(model.d_hidden, {most_inputs + 1});
+    if (kind != Kind::f32) refused.when(model.d_model, {2 * most_inputs}).when(model.d_hidden, {most_inputs + 1});
     if constexpr (!requires { model.window; }) {
       refused.when(model.d_model, {size_t{4} << sizeof(size_t) * 4}).when(model.d_hidden, {SIZE_MAX / 1000});
     } else {
@@ -334,11 +339,11 @@ struct ModelOf {
           .when(model.vocabulary, {0, 65537})
           .when(model.window, {SIZE_MAX})
           .when(model.num_layers, {SIZE_MAX / 4});
-      if (limits == Kind::int8_cache) refused.when(model.context_length, {most_inputs + 1}).when(model.window, {most_inputs + 1});
+      if (kind == Kind::int8_cache) refused.when(model.context_length, {most_inputs + 1}).when(model.window, {most_inputs + 1});
     }
   }
   void refuses(const auto& refused) {
-    refuses_sizes(refused, kind);
+    refuses_sizes(refused);
     refused.pointers(model.blocks, model.cosines, model.sines)
         .when(model.d_model, {6})  // with heads of an odd number of features
         .kinds(model.rotary, model.activation)
@@ -354,14 +359,12 @@ struct ModelOf {
 
 template <Kind kind>
 void encoders(Check& check) {
-  ModelOf<kind, tinyattn_encoder> of;
+  ModelOf<kind, tinyattn_encoder> of(kind == Kind::f32 ? &tinyattn_encoder_floats : &tinyattn_encoder_int8);
   size_t tokens = 2;
   const float* x = array();
   float *out = array(), *scratch = array();
-  const auto encode = kind == Kind::f32 ? tinyattn_encoder_forward : tinyattn_encoder_forward_int8;
-  const auto count = kind == Kind::f32 ? tinyattn_encoder_scratch : tinyattn_encoder_scratch_int8;
-  of.refuses_sizes(Refused(check, [&] { return status_of(count(of.its_model)); }), kind);
-  const Refused refused(check, [&] { return encode(of.its_model, x, tokens, out, scratch); });
+  of.refuses_sizes(Refused(check, [&] { return status_of(tinyattn_encoder_scratch(of.its_model)); }));
+  const Refused refused(check, [&] { return tinyattn_encoder_forward(of.its_model, x, tokens, out, scratch); });
   of.refuses(refused);
   refused.pointers(x, out, scratch).when(tokens, {6, SIZE_MAX}, TINYATTN_TOO_MANY_TOKENS).when(tokens, {0}, TINYATTN_OK);
 }
@@ -374,24 +377,20 @@ struct DecoderOf : ModelOf<kind, tinyattn_decoder> {
   float *cache = array(), *logits = array(), *scratch = array();
   tinyattn_linear embedding = linear_of(kind);
 
-  DecoderOf() {
+  DecoderOf() : ModelOf<kind, tinyattn_decoder>(decoder_kind<kind>) {
     auto& decoder = this->model;
     decoder.vocabulary = 3, decoder.head = linear_of(kind), decoder.speeds = array<uint64_t>();  // which count with a window only
     decoder.token_embedding = embedding.weight, decoder.token_codes = embedding.codes, decoder.token_scales = embedding.scales;
   }
-  tinyattn_status forward() const {
-    using F = Functions<kind>;
-    return F::forward(this->its_model, past, tokens, count, cache, logits, scratch);
-  }
+  tinyattn_status forward() const { return tinyattn_decoder_forward(this->its_model, past, tokens, count, cache, logits, scratch); }
 };
 
 template <Kind kind>
 void decoders(Check& check) {
   DecoderOf<kind> of;
   tinyattn_decoder& model = of.model;
-  of.refuses_sizes(Refused(check, [&] { return status_of(Functions<kind>::scratch(of.its_model)); }), kind);
-  of.refuses_sizes(Refused(check, [&] { return status_of(Functions<kind>::cache(of.its_model)); }),
-                   kind == Kind::int8_cache ? kind : Kind::f32);
+  for (const auto count : {tinyattn_decoder_scratch, tinyattn_decoder_cache})
+    of.refuses_sizes(Refused(check, [&] { return status_of(count(of.its_model)); }));
   {
     const Refused refused(check, [&] { return of.forward(); });
     of.refuses(refused);
@@ -406,7 +405,7 @@ void decoders(Check& check) {
       refused.pointers(model.token_embedding);
     else
       refused.pointers(model.token_codes, model.token_scales).when(model.token_codes, {model.token_codes + 2});
-    if (kind == Kind::int8_cache) refused.when(of.cache, {between_words(of.cache)});
+    refused.when(of.cache, {between_words(of.cache)});
   }
   of.tokens[1] = 3;
   check.equal(of.forward(), TINYATTN_UNKNOWN_TOKEN);
@@ -434,11 +433,7 @@ void texts(Check& check) {
   DecoderOf<kind> of;
   tinyattn_tokenizer tokenizer{3, nullptr, [](uint16_t, size_t* size) { return *size = 1, "a"; }};
   tinyattn_text text{};
-  text.tokenizer = &tokenizer, text.logits = of.logits, text.scratch = of.scratch;
-  if (kind == Kind::int8_cache)
-    text.int8_cache = reinterpret_cast<uint32_t*>(of.cache);
-  else
-    text.cache = of.cache;
+  text.tokenizer = &tokenizer, text.cache = of.cache, text.logits = of.logits, text.scratch = of.scratch;
   tinyattn_generation options{};
   options.max_tokens = 1;
   tinyattn_text* its_text = &text;
@@ -450,21 +445,18 @@ void texts(Check& check) {
     const size_t past = text.past, puts = num_puts;
     const uint64_t stream = text.generator.stream;
     text.decoder = of.its_model;
-    const tinyattn_status status = Functions<kind>::generate(its_text, its_options, of.tokens, of.count, put, &num_puts, result);
+    const tinyattn_status status = tinyattn_generate(its_text, its_options, of.tokens, of.count, put, &num_puts, result);
     check.that(status == TINYATTN_OK || (text.past == past && text.generator.stream == stream && num_puts == puts));
     return status;
   };
   {
     const Refused refused(check, generate);
     refused.pointers(its_text, its_options, of.tokens, put, result)
-        .pointers(text.tokenizer, text.logits, text.scratch, tokenizer.piece)
+        .pointers(text.tokenizer, text.cache, text.logits, text.scratch, tokenizer.piece)
         .when(tokenizer.vocabulary, {4})
         .when(options.sampling.temperature, {-1.0f, quiet_nan})
         .when(options.sampling.top_p, {quiet_nan});
-    if constexpr (kind == Kind::int8_cache)
-      refused.pointers(text.int8_cache).when(text.int8_cache, {between_words(text.int8_cache)});
-    else
-      refused.pointers(text.cache);
+    refused.when(text.cache, {between_words(of.cache)});
     of.refuses(refused);
   }
   // A prompt for which there is no room is not read; a text ends where its positions do.
@@ -484,7 +476,8 @@ constexpr Test tests[] = {
     at_run_time("products", products),
     at_run_time("operations on rows", rows),
     at_run_time("drawing tokens", drawing),
-    at_run_time("linears of int8", linears),
+    at_run_time("linears", linears<Kind::f32>),
+    at_run_time("linears of int8", linears<Kind::int8>),
     at_run_time("convolutions", convolutions<Kind::f32>),
     at_run_time("convolutions of int8", convolutions<Kind::int8>),
     at_run_time("attention", attention),

@@ -11,7 +11,7 @@ TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
 CONSTANTS_OF_C = re.compile(r"^  (TINYATTN_[A-Z_]+)(?: = 0)?,? *$", re.MULTILINE)
 ACTIVATIONS = re.compile(r"^ +use\(\w+, (\w+),", re.MULTILINE)  # without TINYATTN_
-MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE)(?:_INT8)?)\(", re.MULTILINE)
+MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE|INTEGERS))\(", re.MULTILINE)
 # Declarations of a C++ header in the namespace tinyattn itself: they are not indented.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
 FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)

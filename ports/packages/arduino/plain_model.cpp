@@ -111,7 +111,7 @@ void print(const LanguageModel<config>& model) {
   std::printf("static const tinyattn_block blocks[] = {\n");
   for (const auto& each : model.transformer.blocks) std::printf("    %s,\n", names.of(each).c_str());
   std::printf("};\nstatic const tinyattn_decoder model = {\n");
-  std::printf("    vocabulary_size, %zu, d_model, d_hidden, num_layers, num_heads,\n", Model::context_length);
+  std::printf("    &tinyattn_decoder_int8_cache, vocabulary_size, %zu, d_model, d_hidden, num_layers, num_heads,\n", Model::context_length);
   std::printf("    num_kv_heads, static_cast<tinyattn_activation>(%d), %s, NULL, NULL, TINYATTN_HALVES, NULL, NULL,\n",
               static_cast<int>(block.feed_forward.activation), block.norm_first ? "true" : "false");
   std::printf("    blocks, %s, %s, %s, %s, speeds, window};\n", names.of(describe(model.transformer.final_norm)).c_str(),

@@ -4,7 +4,8 @@
 #include "layer.h"
 #include "tinyattn/tinyattn.h"
 
-static const tinyattn_layer layer = {.d_in = d_in,
+static const tinyattn_layer layer = {.kind = &tinyattn_layer_floats,
+                                     .d_in = d_in,
                                      .d_out = d_out,
                                      .num_heads = num_heads,
                                      .causal = true,

@@ -101,8 +101,14 @@ def is_int8(config):
     return config.get("weights") == int8.TYPE
 
 
-def suffix(config):
-    return "_int8" if is_int8(config) else "", "_INT8" if is_int8(config) else ""
+def kind(type_name, has_int8):
+    """Returns the kind of weights that a struct of C names."""
+    return f"&{type_name}_{'int8' if has_int8 else 'floats'}"
+
+
+def integers(config, rows, *inputs):
+    """Returns what int8 weights add to scratch, of rows with at most so many inputs."""
+    return f" + TINYATTN_INTEGERS({rows}, {max(inputs)})" if is_int8(config) else ""
 
 
 def refuse_streams(attention, what):
@@ -120,15 +126,15 @@ def refuse_streams(attention, what):
 def layer(to, name, part):
     config = part.config
     refuse_streams(config, "a layer")
-    members = {**{member: config[member] for member in ("d_in", "d_out", "num_heads", "causal")},
+    members = {"kind": kind("tinyattn_layer", is_int8(config)),
+               **{member: config[member] for member in ("d_in", "d_out", "num_heads", "causal")},
                **to.linears(name, part.tree)}
     to.add("tinyattn_layer", name, initializer(members), is_public=True)
-    (lower, upper), tokens = suffix(config), config["context_length"]
-    d_in, d_out = config["d_in"], config["d_out"]
-    inputs = f"{d_in}, {d_out}" if upper else d_out
-    return ("tinyattn_layer", f"tinyattn_forward{lower}, tinyattn_cross_forward{lower}",
+    d_in, d_out, tokens = config["d_in"], config["d_out"], config["context_length"]
+    scratch = f"(TINYATTN_LAYER_SCRATCH({d_out}, {tokens}, {tokens}){integers(config, tokens, d_in, d_out)})"
+    return ("tinyattn_layer", "tinyattn_forward, tinyattn_cross_forward",
             {"CONTEXT_LENGTH": (tokens, "the most tokens"), "D_IN": (d_in, ""), "D_OUT": (d_out, ""),
-             "SCRATCH": (f"TINYATTN_LAYER_SCRATCH{upper}({inputs}, {tokens}, {tokens})", "floats")}, "tinyattn")
+             "SCRATCH": (scratch, "floats")}, "tinyattn")
 
 
 def sizes_of(block, num_layers):
@@ -147,15 +153,16 @@ def encoder(to, name, part):
     attention = block["attention"]
     refuse_streams(attention, "an encoder")
     sizes = sizes_of(block, len(trees))
-    members = {**sizes, "causal": attention["causal"], "blocks": to.blocks(f"{name}_blocks", trees),
+    members = {"kind": kind("tinyattn_encoder", is_int8(attention)), **sizes, "causal": attention["causal"],
+               "blocks": to.blocks(f"{name}_blocks", trees),
                "final_norm": None if is_block else to.norm(f"{name}_final_norm", part.tree["final_norm"]),
                **to.positions(name, attention)}
     to.add("tinyattn_encoder", name, initializer(members), is_public=True)
-    lower, upper = suffix(attention)
-    d_model, tokens = sizes["d_model"], sizes["context_length"]
+    d_model, d_hidden, tokens = sizes["d_model"], sizes["d_hidden"], sizes["context_length"]
     kv_width = d_model // sizes["num_heads"] * sizes["num_kv_heads"]
-    scratch = f"TINYATTN_ENCODER_SCRATCH{upper}({d_model}, {kv_width}, {sizes['d_hidden']}, {tokens})"
-    return ("tinyattn_encoder", f"tinyattn_encoder_forward{lower}",
+    scratch = (f"(TINYATTN_ENCODER_SCRATCH({d_model}, {kv_width}, {d_hidden}, {tokens})"
+               f"{integers(attention, tokens, d_model, d_hidden)})")
+    return ("tinyattn_encoder", "tinyattn_encoder_forward",
             {"CONTEXT_LENGTH": (tokens, "the most tokens"), "D_MODEL": (d_model, ""), "SCRATCH": (scratch, "floats")},
             "tinyattn_encoder")
 
@@ -169,32 +176,33 @@ def embedding(to, name, tree):
 
 
 def memory_of(sizes, attention):
-    """Returns the macros of a decoder's cache and scratch, and how the functions end that take these."""
-    (lower, upper), has_cache = suffix(attention), "cache" in attention
+    """Returns the macros of a decoder's cache and scratch."""
+    has_cache = "cache" in attention
     if has_cache and not is_int8(attention):
         raise ExportError("in C a cache in int8 goes with weights in int8: say ", INT8, ", too")
     window, tokens = attention.get("window"), attention.get("window", sizes["context_length"])
     d_model, layers, heads = sizes["d_model"], sizes["num_layers"], sizes["num_kv_heads"]
     head_dim, group = d_model // sizes["num_heads"], sizes["num_heads"] // heads
-    model = f"{d_model}, {sizes['d_hidden']}"
+    d_hidden = sizes["d_hidden"]
     if has_cache:
-        scratch = f"TINYATTN_DECODER_SCRATCH_INT8_CACHE({model}, {head_dim}, {tokens})"
-        if window:
-            scratch = f"({scratch} + TINYATTN_PADDED({head_dim}))"
-        cache = f"TINYATTN_DECODER_CACHE_INT8({layers}, {heads}, {head_dim}, {tokens})"
-        return "_int8_cache", {"CACHE": (cache, "words: uint32_t"), "SCRATCH": (scratch, "floats")}
+        scratch = (f"(TINYATTN_DECODER_SCRATCH({d_model}, {d_hidden}, {head_dim if window else 0}) + "
+                   f"TINYATTN_CACHE_INTEGERS({max(d_model, d_hidden)}, {head_dim}, {tokens}))")
+        cache = f"TINYATTN_INT8_CACHE({layers}, {heads}, {head_dim}, {tokens})"
+        return {"CACHE": (cache, "words: uint32_t"), "SCRATCH": (scratch, "floats")}
     scores = f"TINYATTN_WINDOW_SCORES({window}, {head_dim}, {group})" if window else tokens
-    return lower, {"CACHE": (f"TINYATTN_DECODER_CACHE({layers}, {heads * head_dim}, {tokens})", "floats"),
-                   "SCRATCH": (f"TINYATTN_DECODER_SCRATCH{upper}({model}, {scores})", "floats")}
+    scratch = f"(TINYATTN_DECODER_SCRATCH({d_model}, {d_hidden}, {scores}){integers(attention, 1, d_model, d_hidden)})"
+    return {"CACHE": (f"TINYATTN_DECODER_CACHE({layers}, {heads * head_dim}, {tokens})", "floats"),
+            "SCRATCH": (scratch, "floats")}
 
 
 def decoder(to, name, part):
     transformer, tree = part.config["transformer"], part.tree
     attention = transformer["block"]["attention"]
     sizes = sizes_of(transformer["block"], transformer["num_layers"])
-    lower, memory = memory_of(sizes, attention)
+    memory = memory_of(sizes, attention)
     positions = tree["position_embedding"]
     members = {
+        "kind": kind("tinyattn_decoder", is_int8(attention)) + ("_cache" if "cache" in attention else ""),
         "vocabulary": part.vocabulary, **sizes, **embedding(to, name, tree),
         "position_embedding": positions and to.array(f"{name}_position_embedding", positions["weight"]),
         **to.positions(name, attention), "window": attention.get("window"),
@@ -202,7 +210,7 @@ def decoder(to, name, part):
         "final_norm": to.norm(f"{name}_final_norm", tree["transformer"]["final_norm"]),
         "head": to.linear(f"{name}_head", tree["head"])}
     to.add("tinyattn_decoder", name, initializer(members), is_public=True)
-    return ("tinyattn_decoder", f"tinyattn_decoder_forward{lower}, tinyattn_generate{lower}",
+    return ("tinyattn_decoder", "tinyattn_decoder_forward, tinyattn_generate",
             {"VOCABULARY": (part.vocabulary, "logits"), "CONTEXT_LENGTH": (sizes["context_length"], ""), **memory},
             "tinyattn_models")
 
@@ -210,17 +218,18 @@ def decoder(to, name, part):
 def linear(to, name, part):
     members = to.linear(name, part.tree)
     to.add("tinyattn_linear", name, initializer(members), is_public=True)
-    takes = "tinyattn_linear_forward_int8" if "codes" in members else "tinyattn_matmul with .weight; then add .bias"
+    takes = f"tinyattn_linear_forward with {kind('tinyattn_linear', 'codes' in members)}"
     return "tinyattn_linear", takes, {}, "tinyattn"
 
 
 def convolution(to, name, part):
     config = part.config
-    members = {**{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
+    members = {"kind": kind("tinyattn_convolution", is_int8(config)),
+               **{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
                "linear": to.linear(name, part.tree)}
     to.add("tinyattn_convolution", name, initializer(members), is_public=True)
-    scratch = f"TINYATTN_CONV1D_SCRATCH_INT8(tokens, {config['in'] * config['kernel']})"
-    return ("tinyattn_convolution", f"tinyattn_conv1d{suffix(config)[0]}",
+    scratch = f"TINYATTN_CONV1D_SCRATCH(tokens, {config['in'] * config['kernel']})"
+    return ("tinyattn_convolution", "tinyattn_conv1d",
             {"IN": (config["in"], ""), "OUT": (config["out"], ""),
              **({"SCRATCH(tokens)": (scratch, "floats, for so many tokens of out")} if is_int8(config) else {})},
             "tinyattn")
@@ -285,9 +294,9 @@ def write(path, weights, name, parts):
     check_names([called(name, part_name, parts) for part_name in parts])
     to, declarations, includes = Definitions(), [], set()
     for part_name, part in parts.items():
-        kind = KINDS[re.match(r"::tinyattn::(\w+)", part.type)[1]]
+        define = KINDS[re.match(r"::tinyattn::(\w+)", part.type)[1]]
         own = called(name, part_name, parts)
-        *declared, include = kind(to, own, part)
+        *declared, include = define(to, own, part)
         declarations.append(declaration(own, *declared))
         includes.add(f'#include "tinyattn/{include}.h"\n')
     lines = header.comment_on_weights(weights, lambda part_name: called(name, part_name, parts), parts)

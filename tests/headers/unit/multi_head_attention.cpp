@@ -32,7 +32,7 @@ static_assert(agree_on_scratch());
 // The same for a row of integers, which both round up to a multiple of 16.
 consteval bool agree_on_integers() noexcept {
   for (std::size_t inputs = 0; inputs <= 16; ++inputs)
-    if (kernel::integer_row(inputs) != TINYATTN_INTEGER_ROW(inputs)) return false;
+    if (kernel::integer_row(inputs) != TINYATTN_INTEGERS(1, inputs)) return false;
   return true;
 }
 static_assert(agree_on_integers());

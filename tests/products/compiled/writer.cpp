@@ -5,7 +5,8 @@
 
 namespace {
 
-tinyattn_text text;
+const tinyattn_decoder decoder{&tinyattn_decoder_floats};
+tinyattn_text text{&decoder};
 tinyattn_generation options;
 volatile char console;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs an exported layer or model in C as program.cpp runs its header: FORWARD is the library's function for it, and its kind is LAYER,
- * ENCODER, CONVOLUTION or DECODER. A cache is an array of CACHE_WORD. */
+ * Runs an exported layer or model in C as program.cpp does by its header: it is a LAYER, ENCODER, CONVOLUTION or DECODER. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,10 +14,10 @@ int main(void) {
     if (scanf("%f", &x[i]) != 1) return 1;
 #ifdef IN_C_SCRATCH
   static float scratch[IN_C_SCRATCH(TOKENS + 8)];
-  if (FORWARD(&in_c, TOKENS, x, out, scratch) != TINYATTN_OK) return 1;
 #else
-  if (FORWARD(&in_c, TOKENS, x, out) != TINYATTN_OK) return 1;
+  float* const scratch = NULL;
 #endif
+  if (tinyattn_conv1d(&in_c, TOKENS, x, out, scratch) != TINYATTN_OK) return 1;
   for (size_t i = 0; i < tinyattn_conv1d_tokens(&in_c, TOKENS) * IN_C_OUT; ++i) printf("%.9g\n", (double)out[i]);
   return 0;
 }
@@ -37,9 +36,9 @@ enum { IN = IN_C_D_MODEL, OUT = IN_C_D_MODEL };
 
 static tinyattn_status forward(const float* x, float* out) {
 #ifdef LAYER
-  return FORWARD(&in_c, IN_C_CONTEXT_LENGTH, x, out, scratch);
+  return tinyattn_forward(&in_c, IN_C_CONTEXT_LENGTH, x, out, scratch);
 #else
-  return FORWARD(&in_c, x, IN_C_CONTEXT_LENGTH, out, scratch);
+  return tinyattn_encoder_forward(&in_c, x, IN_C_CONTEXT_LENGTH, out, scratch);
 #endif
 }
 
@@ -54,11 +53,13 @@ int main(void) {
 
 #else
 
-static CACHE_WORD cache[IN_C_CACHE];
+static float cache[IN_C_CACHE];
 static float logits[IN_C_VOCABULARY];
 static uint16_t tokens[IN_C_CONTEXT_LENGTH];
 
-static int read(size_t past, size_t count) { return FORWARD(&in_c, past, tokens + past, count, cache, logits, scratch) == TINYATTN_OK; }
+static int read(size_t past, size_t count) {
+  return tinyattn_decoder_forward(&in_c, past, tokens + past, count, cache, logits, scratch) == TINYATTN_OK;
+}
 
 /* Prints the logits after each token, then the tokens that follow the first four. */
 int main(void) {

@@ -60,14 +60,11 @@ static void judge(const char* as_pytorch, const char* as_headers, const float* e
 #define JUDGE(name, part) \
   judge(#name " as PyTorch", #name ", the bits of the header", name##_output, COUNT(name##_output), part, name##_by_headers)
 
-typedef tinyattn_status forward(const tinyattn_decoder* decoder, size_t past, const uint16_t* tokens, size_t num_tokens, float* its_cache,
-                                float* logits, float* its_scratch);
-
 /* Writes the logits after each token. */
-static bool read(const tinyattn_decoder* decoder, forward* next, const uint16_t* tokens, size_t count, float* its_scratch) {
+static bool read(const tinyattn_decoder* decoder, const uint16_t* tokens, size_t count, float* its_scratch) {
   bool is_ok = true;
   for (size_t i = 0; i < count; ++i)
-    is_ok = is_ok && next(decoder, i, tokens + i, 1, cache, out + i * decoder->vocabulary, its_scratch) == TINYATTN_OK;
+    is_ok = is_ok && tinyattn_decoder_forward(decoder, i, tokens + i, 1, cache, out + i * decoder->vocabulary, its_scratch) == TINYATTN_OK;
   return is_ok;
 }
 
@@ -76,13 +73,12 @@ int main(void) {
   JUDGE(layer, 4e-6f);
   claim("encoder", tinyattn_encoder_forward(&encoder, encoder_input, ENCODER_CONTEXT_LENGTH, out, scratch.of_encoder) == TINYATTN_OK);
   JUDGE(encoder, 8e-6f);
-  claim("encoder_int8", tinyattn_encoder_forward_int8(&encoder_int8, encoder_int8_input, ENCODER_INT8_CONTEXT_LENGTH, out,
-                                                      scratch.of_encoder_int8) == TINYATTN_OK);
+  claim("encoder_int8", tinyattn_encoder_forward(&encoder_int8, encoder_int8_input, ENCODER_INT8_CONTEXT_LENGTH, out,
+                                                 scratch.of_encoder_int8) == TINYATTN_OK);
   JUDGE(encoder_int8, 2e-4f);
-  claim("decoder", read(&decoder, tinyattn_decoder_forward, decoder_input, COUNT(decoder_input), scratch.of_decoder));
+  claim("decoder", read(&decoder, decoder_input, COUNT(decoder_input), scratch.of_decoder));
   JUDGE(decoder, 8e-6f);
-  claim("decoder_int8",
-        read(&decoder_int8, tinyattn_decoder_forward_int8, decoder_int8_input, COUNT(decoder_int8_input), scratch.of_decoder_int8));
+  claim("decoder_int8", read(&decoder_int8, decoder_int8_input, COUNT(decoder_int8_input), scratch.of_decoder_int8));
   JUDGE(decoder_int8, 1e-3f);
   return verdict();
 }

@@ -14,10 +14,10 @@ int main(void) {
   const float b[] = {5, 6, 7, 8};
   const float two = 2;
   const tinyattn_linear linear = {.codes = twice_the_sum.codes, .scales = &two};
-  float out[4], scratch[TINYATTN_LINEAR_SCRATCH_INT8(2, 2)];
+  float out[4], scratch[TINYATTN_INTEGERS(2, 2)];
   if (tinyattn_matmul(2, 2, 2, a, b, out) != TINYATTN_OK) return 1;
   if (out[0] != 19 || out[1] != 22 || out[2] != 43 || out[3] != 50) return 2;
-  if (tinyattn_linear_forward_int8(&linear, 2, 2, 1, a, out, scratch) != TINYATTN_OK) return 3;
+  if (tinyattn_linear_forward(&tinyattn_linear_int8, &linear, 2, 2, 1, a, out, scratch) != TINYATTN_OK) return 3;
   if (out[0] != 6 || out[1] != 14) return 4;
-  return tinyattn_decoder_forward_int8_cache(NULL, 0, NULL, 1, NULL, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  return tinyattn_decoder_forward(NULL, 0, NULL, 1, NULL, out, scratch) != TINYATTN_BAD_ARGUMENT;
 }

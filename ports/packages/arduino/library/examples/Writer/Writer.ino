@@ -20,8 +20,9 @@ tinyattn_philox generator = {3, 0};
 uint32_t checksum = 0;
 bool goesOn = false;
 
-uint32_t cache[TINYATTN_DECODER_CACHE_INT8(num_layers, num_kv_heads, head_dim, window)];
-float scratch[TINYATTN_DECODER_SCRATCH_INT8_CACHE(d_model, d_hidden, head_dim, window) + TINYATTN_PADDED(head_dim)];
+uint32_t cache[TINYATTN_INT8_CACHE(num_layers, num_kv_heads, head_dim, window)];
+float scratch[TINYATTN_DECODER_SCRATCH(d_model, d_hidden, head_dim) +
+              TINYATTN_CACHE_INTEGERS(TINYATTN_MORE(d_model, d_hidden), head_dim, window)];
 float logits[vocabulary_size];
 
 // Returns whether a piece is the concatenation of two others.
@@ -76,7 +77,7 @@ void put(char character) {
 }
 
 bool readTokens(const uint16_t* first, size_t count) {
-  const tinyattn_status status = tinyattn_decoder_forward_int8_cache(&model, past, first, count, cache, logits, scratch);
+  const tinyattn_status status = tinyattn_decoder_forward(&model, past, first, count, cache, logits, scratch);
   past += count;
   return status == TINYATTN_OK;
 }
