@@ -196,13 +196,24 @@ struct LanguageModel {
                                                             Logits& logits,
                                                             auto& workspace) noexcept {
     if constexpr (detail::check_logits<config.vocabulary, 1, Logits>()) {
+      constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
       const std::size_t count = tokens.size();
       if (!cache.has_room(count)) return Status::too_many_tokens;
       if (!kernel::are_known(tokens.data(), count, config.vocabulary)) return Status::unknown_token;
       if (count == 0) return Status::ok;
+      const kernel::Output last = on_native_port([&, tokens](auto port) {
+        const kernel::Output x{workspace.scratch, d_model};
+        std::size_t rows = 0;
+        for (std::size_t first = 0; first < tokens.size(); first += rows) {
+          rows = kernel::minimum(most, tokens.size() - first);
+          self.template embed<decltype(port)>(tokens.data() + first, rows, cache.size(), x);
+          detail::apply_blocks_cached<decltype(port)>(self.body(), rows, x, cache,
+                                                      workspace.parts());
+        }
+        return x.from(rows - 1, 0);
+      });
       on_native_port([&](auto port) {
         using Port = decltype(port);
-        const kernel::Output last = take<Port>(self, tokens, cache, workspace);
         detail::apply_final_norm<Port>(self.body(), 1, last);
         kernel::compute_logits<Port>(self.logits_head(), 1, last, detail::output(logits, 0),
                                      workspace.integers.parts());
@@ -219,21 +230,6 @@ struct LanguageModel {
       return {detail::sinusoidal_table<context_length, d_model>.data(), d_model};
     else
       return {nullptr, d_model};
-  }
-
-  // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.
-  template <class Port>
-  static constexpr kernel::Output take(const auto& self, TokenView tokens, auto& cache,
-                                       auto& workspace) noexcept {
-    constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
-    const kernel::Output x{workspace.scratch, d_model};
-    std::size_t rows = 0;
-    for (std::size_t first = 0; first < tokens.size(); first += rows) {
-      rows = kernel::minimum(most, tokens.size() - first);
-      self.template embed<Port>(tokens.data() + first, rows, cache.size(), x);
-      detail::apply_blocks_cached<Port>(self.body(), rows, x, cache, workspace.parts());
-    }
-    return x.from(rows - 1, 0);
   }
 };
 

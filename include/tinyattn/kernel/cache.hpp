@@ -38,18 +38,18 @@ constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
   return TINYATTN_PADDED(scores) + rows * d_out;
 }
 
-// Computes the keys and values of `rows` tokens from their input, of which the first is at
-// `position`, and stores them in the rows of the cache from `first` on.
+// Stores the keys of `rows` tokens in the rows of the cache from `first` on.
 template <class Port>
 TINYATTN_KERNEL void store_keys(const auto& layer, const Cached& cache, std::size_t first,
-                                std::size_t position, std::size_t rows, const auto& x,
-                                float* scratch) noexcept {
-  const std::size_t width = kv_width(layer);
-  const Output keys{scratch, width};
-  project_few<Port>(rows, layer.d_in, width, x, layer.key, keys);
-  rotate<Port>(layer, rows, width, position, keys);
-  transpose<Port>(rows, width, keys, cache.keys.from(0, first));
-  project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(first, 0));
+                                std::size_t rows, Output keys) noexcept {
+  transpose<Port>(rows, kv_width(layer), keys, cache.keys.from(0, first));
+}
+
+// Computes their values from the input of the layer, and stores them.
+template <class Port>
+TINYATTN_KERNEL void store_values(const auto& layer, const Cached& cache, std::size_t first,
+                                  std::size_t rows, const auto& x, float*) noexcept {
+  project_few<Port>(rows, layer.d_in, kv_width(layer), x, layer.value, cache.values.from(first, 0));
 }
 
 // Computes the context of one head for one query, which has `end` unmasked keys. Computes scores in
@@ -105,24 +105,21 @@ TINYATTN_KERNEL void attend_heads(const auto& layer, const Cached& cache, const 
   }
 }
 
-// Stores the keys and values of `rows` tokens, as above, and computes their queries.
+// Stores the keys and values of `rows` tokens, of which the first is at `position`, in the rows of
+// the cache from `first` on, and computes their queries.
 template <class Port>
 TINYATTN_KERNEL void project_tokens(const auto& layer, const auto& cache, const auto& scratch,
                                     std::size_t first, std::size_t position, std::size_t rows,
                                     Dense x, Output queries) noexcept {
+  const std::size_t width = kv_width(layer);
+  const Output keys{queries.data, width};
   const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
-  store_keys<Port>(layer, cache, first, position, rows, input, queries.data);
+  project_few<Port>(rows, layer.d_in, width, input, layer.key, keys);
+  rotate<Port>(layer, rows, width, position, keys);
+  store_keys<Port>(layer, cache, first, rows, keys);
+  store_values<Port>(layer, cache, first, rows, input, queries.data);
   project_few<Port>(rows, layer.d_in, layer.d_out, input, layer.query, queries);
   rotate<Port>(layer, rows, layer.d_out, position, queries);
-}
-
-// Computes the contexts of the next `rows` tokens.
-template <class Port>
-TINYATTN_KERNEL void attend_cached(const auto& layer, const auto& cache, const auto& scratch,
-                                   std::size_t past, std::size_t rows, Dense x, Output block,
-                                   Output context) noexcept {
-  project_tokens<Port>(layer, cache, scratch, past, past, rows, x, block);
-  attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
 }
 
 // Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
@@ -134,9 +131,13 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const auto& cache, const 
   const std::size_t width = layer.d_out;
   const Output block{scratch.floats, width};
   const bool has_output = !is_null(layer.output.weight);
-  Output context = block;
-  if (!has_output) context = out;
-  attend_cached<Port>(layer, cache, scratch, past, rows, x, block, context);
+  const Output context = has_output ? block : out;
+  if constexpr (requires { cache.window; }) {
+    attend_in_turn<Port>(layer, cache, scratch, past, rows, x, block, context);
+  } else {
+    project_tokens<Port>(layer, cache, scratch, past, past, rows, x, block);
+    attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
+  }
   if (has_output)
     project_few<Port>(rows, width, width,
                       input_of<Port>(layer.output, rows, width, context, scratch.integers),

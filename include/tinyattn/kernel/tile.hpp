@@ -68,28 +68,21 @@ TINYATTN_KERNEL void multiply_add(typename Port::vec (&sums)[Rows][Vectors], std
     if constexpr (std::same_as<Left, Dense>)
       if (!__builtin_constant_p(a.stride)) TINYATTN_FORGET_ORIGIN(rows[r / apart].data);
   }
-  std::size_t k = 0;
-  const auto step = [&]() TINYATTN_INLINE_LAMBDA {
-    typename Port::vec row[Vectors];
-    load_row<Port, kind>(b, last, row);
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto broadcast = Port::broadcast(rows[r / apart].template element<Port>(r % apart, k));
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; ++v)
-        sums[r][v] = Port::fma(broadcast, row[v], sums[r][v]);
-    }
-    ++k;
-  };
   if (inner == 0) return;
-  while (true) {
-    step();
-    if constexpr (kind.steps > 1) {
+  for (std::size_t k = 0;;) {
+    TINYATTN_UNROLL
+    for (std::size_t step = 0; step < kind.steps; ++step) {
+      if (step != 0) b = b.from(1, 0);
+      typename Port::vec row[Vectors];
+      load_row<Port, kind>(b, last, row);
       TINYATTN_UNROLL
-      for (std::size_t s = 1; s < kind.steps; ++s) {
-        b = b.from(1, 0);
-        step();
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const auto factor = Port::broadcast(rows[r / apart].template element<Port>(r % apart, k));
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < Vectors; ++v)
+          sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
       }
+      ++k;
     }
     if (k == inner) return;
     b = b.from(1, 0);  // not after the last row: there is none

@@ -150,9 +150,9 @@ TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, 
 // Computes the contexts of the next `rows` tokens, one after the other: each overwrites a token
 // that the one before it still attends to.
 template <class Port, class Cache>
-TINYATTN_KERNEL void attend_cached(const auto& layer, const Ring<Cache>& ring, const auto& scratch,
-                                   std::size_t past, std::size_t rows, Dense x, Output block,
-                                   Output context) noexcept {
+TINYATTN_KERNEL void attend_in_turn(const auto& layer, const Ring<Cache>& ring, const auto& scratch,
+                                    std::size_t past, std::size_t rows, Dense x, Output block,
+                                    Output context) noexcept {
   float* const floats = scratch.floats + rows * layer.d_out;
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t position = past + i;

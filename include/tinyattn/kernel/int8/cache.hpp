@@ -70,33 +70,33 @@ constexpr std::uint8_t encode(const float* x, std::size_t count, std::uint8_t* c
   return static_cast<std::uint8_t>(scale);
 }
 
-// Computes the keys and values of `rows` tokens from their input, of which the first is at
-// `position`, and stores them in the rows of the cache from `first` on.
+// Stores the keys of `rows` tokens in the rows of the cache from `first` on.
 template <class Port>
 TINYATTN_KERNEL void store_keys(const auto& layer, const Int8Cached& cache, std::size_t first,
-                                std::size_t position, std::size_t rows, const auto& x,
-                                float* scratch) noexcept {
-  const std::size_t width = kv_width(layer), dim = layer.head_dim;
-  const std::size_t key_row = padded_to_eight(dim), context = cache.context_length;
-  const Output features{scratch, width};
-  const auto for_each_head = [&](const auto& store) TINYATTN_INLINE_LAMBDA {
-    for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t head = 0; head < width / dim; ++head)
-        store(features.at(i, head * dim), head, first + i);
-  };
-  project_few<Port>(rows, layer.d_in, width, x, layer.key, features);
-  rotate<Port>(layer, rows, width, position, features);
-  for_each_head([&](const float* key, std::size_t head, std::size_t token) TINYATTN_INLINE_LAMBDA {
-    const std::size_t row = head * context + token;
-    cache.key_scales[row] = encode<Port>(key, dim, cache.keys + row * key_row, 1);
-  });
-  project_few<Port>(rows, layer.d_in, width, x, layer.value, features);
-  for_each_head([&](const float* value, std::size_t head, std::size_t token)
-                    TINYATTN_INLINE_LAMBDA {
-                      const std::size_t step = padded_to_eight(context);
-                      cache.value_scales[head * context + token] =
-                          encode<Port>(value, dim, cache.values + head * dim * step + token, step);
-                    });
+                                std::size_t rows, Output keys) noexcept {
+  const std::size_t dim = layer.head_dim, context = cache.context_length;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t head = 0; head < keys.stride / dim; ++head) {
+      const std::size_t row = head * context + first + i;
+      std::uint8_t* const codes = cache.keys + row * padded_to_eight(dim);
+      cache.key_scales[row] = encode<Port>(keys.at(i, head * dim), dim, codes, 1);
+    }
+}
+
+// Computes their values from the input of the layer, in `scratch`, and stores them.
+template <class Port>
+TINYATTN_KERNEL void store_values(const auto& layer, const Int8Cached& cache, std::size_t first,
+                                  std::size_t rows, const auto& x, float* scratch) noexcept {
+  const std::size_t dim = layer.head_dim, context = cache.context_length;
+  const std::size_t step = padded_to_eight(context);
+  const Output values{scratch, kv_width(layer)};
+  project_few<Port>(rows, layer.d_in, values.stride, x, layer.value, values);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t head = 0; head < values.stride / dim; ++head) {
+      std::uint8_t* const codes = cache.values + head * dim * step + first + i;
+      cache.value_scales[head * context + first + i] =
+          encode<Port>(values.at(i, head * dim), dim, codes, step);
+    }
 }
 
 // --- Softmax in integers ---
