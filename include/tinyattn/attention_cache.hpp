@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Keys and values of int8, and a scale of each for every head and token.
@@ -117,5 +115,3 @@ template <class KeyValues, AttentionConfig config>
 concept cache_of = changeable<KeyValues, KeyValueCache<config>>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -20,8 +20,6 @@
 #include <cstddef>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPACE {
 
 using tinyattn::detail::Diagnosed;
@@ -276,5 +274,3 @@ Diagnosed forward(const Layer&, ...) noexcept {
 }
 
 }}}  // namespace tinyattn::compiled::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -8,8 +8,6 @@
 #include <memory>
 #include <new>
 
-TINYATTN_BEGIN
-
 namespace tinyattn {
 
 // Begins the lifetime of a member of a union, and returns the member; that of the one that was used
@@ -32,5 +30,3 @@ TINYATTN_ALWAYS_INLINE constexpr Member& begin_lifetime(Member& member) noexcept
 }
 
 }  // namespace tinyattn
-
-TINYATTN_END

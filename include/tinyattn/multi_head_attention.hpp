@@ -18,8 +18,6 @@
 
 #include <cstddef>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Multi-head attention with split heads: head h reads the head_dim columns of the queries, keys and
@@ -212,5 +210,3 @@ struct StackedCausalAttention {
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -14,8 +14,6 @@
 #include <cstdint>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn {
 
 // Which norm the blocks of a transformer have.
@@ -158,5 +156,3 @@ constexpr void initialize(RmsNorm<Dim>& norm, Generator&) noexcept {
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

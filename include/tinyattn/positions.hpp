@@ -9,8 +9,6 @@
 
 #include <cstddef>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Returns the table that is added to the features of tokens: column j of row p is sin(p / 10000^(j
@@ -22,5 +20,3 @@ constexpr Matrix<float, Tokens, Dim> sinusoidal_positions() noexcept {
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

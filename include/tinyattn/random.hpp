@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002:
@@ -210,5 +208,3 @@ constexpr detail::Diagnosed rand(Generator&, detail::Anything, ...) noexcept {
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

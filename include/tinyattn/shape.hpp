@@ -13,8 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-TINYATTN_BEGIN
-
 #if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || \
     defined(_LIBCPP_ENABLE_ASSERTIONS) ||                        \
     (defined(_LIBCPP_HARDENING_MODE) && _LIBCPP_HARDENING_MODE != _LIBCPP_HARDENING_MODE_NONE)
@@ -284,5 +282,3 @@ constexpr Diagnosed diagnose(const Argument&) noexcept {
 }  // namespace detail
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

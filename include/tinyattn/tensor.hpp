@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <utility>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Makes a matrix of its elements, which determine the shape: matrix<float>({{1, 2, 3}, {4, 5, 6}})
@@ -243,5 +241,3 @@ TINYATTN_DIAGNOSTIC(tensor_like First, stack(const First&, ...),
                     "stack takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -13,8 +13,6 @@
 #include <string_view>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn {
 
 // What a tokenizer does with a text.
@@ -168,5 +166,3 @@ struct Tokenizer {
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

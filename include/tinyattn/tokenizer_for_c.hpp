@@ -11,8 +11,6 @@
 #include <span>
 #include <string_view>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // The functions of a tinyattn_tokenizer.
@@ -49,5 +47,3 @@ inline constexpr tinyattn_tokenizer tokenizer_for_c = {tokenizer.vocabulary,
                                                        detail::TokenizerForC<tokenizer>::piece};
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -15,8 +15,6 @@
 #include <cstddef>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn {
 
 // The shape of a block: attention and a feed-forward part, each with a norm and a residual. With
@@ -182,5 +180,3 @@ struct Transformer {
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // The weights of `Out` outputs of `In` inputs each, PyTorch's [out, in]. Weight (o, i) is
@@ -77,5 +75,3 @@ TINYATTN_DIAGNOSTIC(
     "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
-
-TINYATTN_END

@@ -9,8 +9,6 @@
 
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // --- Of attention ---
@@ -124,5 +122,3 @@ consteval bool check_head_weights() noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

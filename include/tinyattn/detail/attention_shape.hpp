@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // The number of heads, or 1 for 0, which check_attention_config diagnoses.
@@ -92,5 +90,3 @@ template <class Mask, class Cache>
 concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -11,8 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Whether a target can address the scratch of a layer. Keys, values, a block and scores have fewer
@@ -60,5 +58,3 @@ constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noe
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

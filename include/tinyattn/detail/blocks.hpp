@@ -9,8 +9,6 @@
 
 #include <cstddef>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Returns the module that has the weights: itself, or what is adapted.
@@ -75,5 +73,3 @@ TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(const Module& module, 
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

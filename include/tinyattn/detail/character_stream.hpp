@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <string_view>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 constexpr std::size_t longest_character = 4;  // in bytes
@@ -69,5 +67,3 @@ class CharacterStream {
 };
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -7,8 +7,6 @@
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/kernel/activation.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 template <auto config>
@@ -76,5 +74,3 @@ consteval bool check_language_model_config() noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
@@ -23,5 +21,3 @@ consteval bool is_as_written(double rate) noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -6,8 +6,6 @@
 
 #include "tinyattn/shape.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 template <class... Out>
@@ -26,5 +24,3 @@ TINYATTN_ALWAYS_INLINE constexpr auto into(const auto& write, Out&... out) noexc
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

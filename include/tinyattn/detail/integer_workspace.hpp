@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Returns how many integers `rows` rows of up to `Width` inputs take, at least Words.
@@ -40,5 +38,3 @@ constexpr std::size_t rows_on_stack(std::size_t rows, std::size_t width) noexcep
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

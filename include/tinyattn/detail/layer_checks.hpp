@@ -8,8 +8,6 @@
 
 #include <cstddef>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 template <Weights weights>
@@ -60,5 +58,3 @@ consteval bool check_one_row() noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // The traits of a type that is not a mask. Each mask of mask.hpp has a specialization with
@@ -27,5 +25,3 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const auto& mask, std:
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

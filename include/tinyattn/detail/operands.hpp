@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <type_traits>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Returns matrix `index` of a batch, to read; a single matrix for every index.
@@ -40,5 +38,3 @@ using KernelWeight =
     std::conditional_t<weights == Weights::int8, kernel::Int8Weights, const float*>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -8,8 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Replaces an absent member, and takes no space. Each absent type has a Nothing of its own, since
@@ -28,5 +26,3 @@ template <bool Present, class Member>
 using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

@@ -6,8 +6,6 @@
 
 #include "tinyattn/shape.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 template <class TensorU, class TensorV>
@@ -56,5 +54,3 @@ consteval bool check_matmul_transposed() noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

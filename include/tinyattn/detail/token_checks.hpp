@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <utility>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // The tensor with the batch of TensorX, of [Extents] for each batch element.
@@ -97,5 +95,3 @@ constexpr Status check_count(std::size_t count) noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
-
-TINYATTN_END

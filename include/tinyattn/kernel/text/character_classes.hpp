@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 enum class CharacterClass : unsigned char { other, letter, number, space };
@@ -112,5 +110,3 @@ constexpr CharacterClass class_of(std::uint32_t code) noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

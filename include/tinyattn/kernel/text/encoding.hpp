@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/text/sentence.hpp"
 #include "tinyattn/kernel/text/words.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Tokens that are written to an array as long as it has room.
@@ -204,5 +202,3 @@ constexpr bool encode_characters(const Pieces<Tokenizer>& pieces, const char* te
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

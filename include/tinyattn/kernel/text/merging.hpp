@@ -13,8 +13,6 @@
 
 #include "tinyattn/kernel/text/pieces.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Whether two tokens stay apart if their text is encoded. Goes back in time, from the merge that
@@ -95,5 +93,3 @@ struct Merging {
 };
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

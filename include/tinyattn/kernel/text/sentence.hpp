@@ -6,8 +6,6 @@
 
 #include "tinyattn/kernel/text/pieces.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 constexpr Bytes one_space{" ", 1}, escaped_space{"\xe2\x96\x81", 3}, replacement{"\xef\xbf\xbd", 3};
@@ -110,5 +108,3 @@ constexpr std::size_t count_characters(Bytes bytes) noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 constexpr std::uint32_t replacement_character = 0xfffd;
@@ -55,5 +53,3 @@ constexpr std::uint8_t size_of_character(std::uint8_t lead) noexcept {
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END
