@@ -63,30 +63,6 @@ consteval bool check_terms() noexcept {
   return floats && writable && match && fits;
 }
 
-// What a combination computes of a vector v, and of another or of a number for all its lanes.
-struct Sum {
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
-    return Port::add(v, by);
-  }
-};
-struct Product {
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
-    return Port::mul(v, by);
-  }
-};
-// by - v, as -v + by: a change of sign rounds nothing.
-struct DifferenceFrom {
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
-    if constexpr (Port::lanes == 1)
-      return Port::add(-v, by);
-    else
-      return Port::add(Port::mul(v, Port::broadcast(-1.0f)), by);
-  }
-};
-
 // Element j of a row and those after it, or a number for all.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto vector_at(const float* row, std::size_t j) noexcept {
@@ -97,15 +73,16 @@ TINYATTN_ALWAYS_INLINE constexpr auto vector_at(float number, std::size_t) noexc
   return Port::broadcast(number);
 }
 
-// Combines `count` elements: in whole vectors, and the rest one by one.
-template <class Combination, class Port>
+// Combines `count` elements by operation(Port, a, b): in whole vectors, and the rest one by one.
+template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void combine_elements(const float* a, auto b, float* out,
-                                                       std::size_t count) noexcept {
+                                                       std::size_t count,
+                                                       const auto& operation) noexcept {
   using Single = typename Port::one_lane;
   std::size_t j = 0;
   for (; count - j >= Port::lanes; j += Port::lanes)
-    Port::store(out + j, Combination::template of<Port>(Port::load(a + j), vector_at<Port>(b, j)));
-  for (; j < count; ++j) out[j] = Combination::template of<Single>(a[j], vector_at<Single>(b, j));
+    Port::store(out + j, operation(Port{}, Port::load(a + j), vector_at<Port>(b, j)));
+  for (; j < count; ++j) out[j] = operation(Single{}, a[j], vector_at<Single>(b, j));
 }
 
 // Row i of a term: one that is broadcast is the same for all rows of Out.
@@ -128,8 +105,9 @@ consteval bool is_dense() noexcept {
 
 // Combines a, a tensor, with b, a tensor or a float. Where nothing lies between rows, vectors go on
 // from one to the next; single floats would gain nothing by a loop that is longer.
-template <class Combination, class TermA, class TermB, class Out>
-constexpr void combine(const TermA& a, const TermB& b, Out& out) noexcept {
+template <class TermA, class TermB, class Out>
+constexpr void combine_rows(const TermA& a, const TermB& b, Out& out,
+                            const auto& operation) noexcept {
   on_native_port([&](auto port) {
     using Port = decltype(port);
     using LayoutOut = LayoutOf<Out>;
@@ -137,32 +115,44 @@ constexpr void combine(const TermA& a, const TermB& b, Out& out) noexcept {
         Port::lanes > 1 && is_dense<Out, TermA>() && is_dense<Out, TermB>() && !has_gaps<Out>;
     constexpr std::size_t rows = as_one ? 1 : LayoutOut::batch * LayoutOut::rows;
     for (std::size_t i = 0; i < rows; ++i)
-      combine_elements<Combination, Port>(row_of<Out>(a, i), row_of<Out>(b, i),
-                                          out.data() + i * LayoutOut::stride,
-                                          as_one ? Out::size() : LayoutOut::cols);
+      combine_elements<Port>(row_of<Out>(a, i), row_of<Out>(b, i),
+                             out.data() + i * LayoutOut::stride,
+                             as_one ? Out::size() : LayoutOut::cols, operation);
   });
 }
 
-// The same, where the number may come first, too.
-template <class Combination, class TermA, class TermB, class Out>
-constexpr void combine_either(const TermA& a, const TermB& b, Out& out) noexcept {
-  if constexpr (!tensor_like<TermA>)
-    combine<Combination>(b, static_cast<float>(a), out);
-  else if constexpr (!tensor_like<TermB>)
-    combine<Combination>(a, static_cast<float>(b), out);
-  else
-    combine<Combination>(a, b, out);
-}
-
-// Computes a combination of a TermA and a TermB, in both forms.
+// Combines two terms, of which only one may be a number: the second, or either if operands may
+// change places. Returns the result if there is no `out`.
 template <class TermA, class TermB>
-constexpr auto combine_into(const auto& compute, auto&... out) noexcept {
+constexpr auto combine(const TermA& a, const TermB& b, const auto& operation,
+                       auto&... out) noexcept {
   return into<Combined<TermA, TermB>>(
       [&]<class Out>(Out& to) TINYATTN_INLINE_LAMBDA {
-        if constexpr (check_terms<TermA, TermB, Out>()) compute(to);
+        if constexpr (!check_terms<TermA, TermB, Out>())
+          return;
+        else if constexpr (!tensor_like<TermA>)
+          combine_rows(b, static_cast<float>(a), to, operation);
+        else if constexpr (!tensor_like<TermB>)
+          combine_rows(a, static_cast<float>(b), to, operation);
+        else
+          combine_rows(a, b, to, operation);
       },
       out...);
 }
+
+// What is computed of a vector v, and of another or of a number for all its lanes. by - v is -v +
+// by: a change of sign rounds nothing.
+inline constexpr auto sum_of = []<class Port>(Port, auto v, auto by)
+                                   TINYATTN_INLINE_LAMBDA { return Port::add(v, by); };
+inline constexpr auto product_of = []<class Port>(Port, auto v, auto by)
+                                       TINYATTN_INLINE_LAMBDA { return Port::mul(v, by); };
+inline constexpr auto difference_from = []<class Port>(Port, auto v,
+                                                       auto by) TINYATTN_INLINE_LAMBDA {
+  if constexpr (Port::lanes == 1)
+    return Port::add(-v, by);
+  else
+    return Port::add(Port::mul(v, Port::broadcast(-1.0f)), by);
+};
 
 // A call of which no tensor is the first operand, and that has no form of its own.
 template <class Type, std::size_t Arguments>
@@ -170,76 +160,48 @@ concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
 
 }  // namespace detail
 
+#define TINYATTN_DIAGNOSTICS_OF_TERMS(name, takes)                                             \
+  TINYATTN_DIAGNOSTIC(tensor_like First, name(const First&, detail::Anything = 0, ...), takes) \
+  template <class First, tensor_like Second, class... More>                                    \
+  requires detail::no_first_term<First, 2 + sizeof...(More)>                                   \
+  constexpr detail::Diagnosed name(const First&, const Second&, const More&...) noexcept {     \
+    static_assert(detail::no_such_call<First>, takes);                                         \
+    return {};                                                                                 \
+  }
+#define TINYATTN_TAKES_TERMS                                                                    \
+  " takes (a, b) or (a, b, out): tensors of float, one of which may be a row or a number; out " \
+  "is neither const nor a temporary"
+
 // Computes a + b: tensors of one shape, or one of them a row or a number. `out` has the shape of
 // the larger one, and may be an operand of its shape.
 template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto add(const TermA& a, const TermB& b, Out&... out) noexcept {
-  return detail::combine_into<TermA, TermB>(
-      [&](auto& to) { detail::combine_either<detail::Sum>(a, b, to); }, out...);
+  return detail::combine(a, b, detail::sum_of, out...);
 }
+TINYATTN_DIAGNOSTICS_OF_TERMS(add, "add" TINYATTN_TAKES_TERMS)
 
-TINYATTN_DIAGNOSTIC(tensor_like First, add(const First&, detail::Anything = 0, ...),
-                    "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row "
-                    "or a number; out is neither const nor a temporary")
-template <class TermA, tensor_like TensorB, class... More>
-requires detail::no_first_term<TermA, 2 + sizeof...(More)>
-constexpr detail::Diagnosed add(const TermA&, const TensorB&, const More&...) noexcept {
-  static_assert(detail::no_such_call<TermA>,
-                "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-                "a number; out is neither const nor a temporary");
-  return {};
-}
-
-// Computes a - b: tensors of one shape, or one of them a row or a number. `out` has the shape of
-// the larger one, and may be an operand of its shape.
+// Computes a - b, of operands as above.
 template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto subtract(const TermA& a, const TermB& b, Out&... out) noexcept {
-  return detail::combine_into<TermA, TermB>(
-      [&](auto& to) {
-        if constexpr (tensor_like<TermB>)
-          detail::combine_either<detail::DifferenceFrom>(b, a, to);
-        else
-          detail::combine<detail::Sum>(a, -static_cast<float>(b), to);
-      },
-      out...);
+  if constexpr (tensor_like<TermB>)
+    return detail::combine(b, a, detail::difference_from, out...);
+  else
+    return detail::combine(a, -static_cast<float>(b), detail::sum_of, out...);
 }
+TINYATTN_DIAGNOSTICS_OF_TERMS(subtract, "subtract" TINYATTN_TAKES_TERMS)
 
-TINYATTN_DIAGNOSTIC(tensor_like First, subtract(const First&, detail::Anything = 0, ...),
-                    "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a "
-                    "row or a number; out is neither const nor a temporary")
-template <class TermA, tensor_like TensorB, class... More>
-requires detail::no_first_term<TermA, 2 + sizeof...(More)>
-constexpr detail::Diagnosed subtract(const TermA&, const TensorB&, const More&...) noexcept {
-  static_assert(
-      detail::no_such_call<TermA>,
-      "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-      "a number; out is neither const nor a temporary");
-  return {};
-}
-
-// Computes a * b: tensors of one shape, or one of them a row or a number. `out` has the shape of
-// the larger one, and may be an operand of its shape.
+// Computes a * b, of operands as above.
 template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto multiply(const TermA& a, const TermB& b, Out&... out) noexcept {
-  return detail::combine_into<TermA, TermB>(
-      [&](auto& to) { detail::combine_either<detail::Product>(a, b, to); }, out...);
+  return detail::combine(a, b, detail::product_of, out...);
 }
+TINYATTN_DIAGNOSTICS_OF_TERMS(multiply, "multiply" TINYATTN_TAKES_TERMS)
 
-TINYATTN_DIAGNOSTIC(tensor_like First, multiply(const First&, detail::Anything = 0, ...),
-                    "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a "
-                    "row or a number; out is neither const nor a temporary")
-template <class TermA, tensor_like TensorB, class... More>
-requires detail::no_first_term<TermA, 2 + sizeof...(More)>
-constexpr detail::Diagnosed multiply(const TermA&, const TensorB&, const More&...) noexcept {
-  static_assert(
-      detail::no_such_call<TermA>,
-      "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-      "a number; out is neither const nor a temporary");
-  return {};
-}
+#undef TINYATTN_DIAGNOSTICS_OF_TERMS
+#undef TINYATTN_TAKES_TERMS
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -5,6 +5,7 @@
 
 #include "catalogue/operations.hpp"
 #include "forms.hpp"
+#include "tinyattn/arithmetic.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

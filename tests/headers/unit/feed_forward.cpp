@@ -4,6 +4,7 @@
 #include "catalogue/operations.hpp"
 #include "catalogue/workloads.hpp"
 #include "forms.hpp"
+#include "tinyattn/arithmetic.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "catalogue/draw.hpp"
+#include "tinyattn/arithmetic.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

@@ -8,6 +8,7 @@
 
 #include "catalogue/attention.hpp"
 #include "forms.hpp"
+#include "tinyattn/arithmetic.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

@@ -7,6 +7,7 @@
 #include "catalogue/workloads.hpp"
 #include "divided.hpp"
 #include "forms.hpp"
+#include "tinyattn/arithmetic.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
