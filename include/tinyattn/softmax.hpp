@@ -75,10 +75,7 @@ constexpr auto normalize(const TensorM& m, Out&... out) noexcept {
       },
       out...);
 }
-
-TINYATTN_DIAGNOSTIC(class First, normalize(const First&, detail::Anything, ...),
-                    "normalize takes (m) or (m, out): tensors of float of one shape; out is "
-                    "neither const nor a temporary")
+TINYATTN_DIAGNOSTIC_OF_ROWS(normalize)
 
 // Computes softmax as it is defined, e^m[j] divided by the sum of these over the row: it overflows
 // above 88.7, and gives zeros where every e^m[j] is 0. softmax avoids both. `out` may be m.
@@ -94,10 +91,7 @@ constexpr auto softmax_naive(const TensorM& m, Out&... out) noexcept {
       },
       out...);
 }
-
-TINYATTN_DIAGNOSTIC(class First, softmax_naive(const First&, detail::Anything, ...),
-                    "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
-                    "neither const nor a temporary")
+TINYATTN_DIAGNOSTIC_OF_ROWS(softmax_naive)
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

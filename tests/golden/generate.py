@@ -13,7 +13,6 @@ import zlib
 
 import torch
 from torch import nn, softmax, tril, triu
-from torch.nn import functional
 
 INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
                        [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])
@@ -134,13 +133,6 @@ def bits(*unnamed, **named):
             for name, value, text in digits(*unnamed, **named)]
 
 
-def activations():
-    x = torch.tensor([-9.0, -5.5, -3.25, -2.0, -1.0, -0.75, -0.5, -0.1, -1e-4, 0.0, 1e-4, 0.1, 0.5, 0.75, 1.0, 2.0, 3.25, 9.0])
-    functions = {"relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": nn.GELU(approximate="tanh"), "silu": functional.silu,
-                 "tanh": torch.tanh, "erf": torch.erf}
-    return {"activation_x": x, **{f"activation_{name}": function(x) for name, function in functions.items()}}
-
-
 # --- Over tokens: a convolution whose first and last row have padding, reductions, and samples that are scaled ---
 
 def over_tokens():
@@ -226,7 +218,7 @@ def constant(name, tensor):
 HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | activations() | over_tokens() | normal()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | over_tokens() | normal()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
 (HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
 (HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")

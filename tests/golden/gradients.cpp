@@ -5,6 +5,7 @@
 // Parameters, inputs and the output's gradient are drawn as in gradients.py.
 #include "gradients.hpp"
 
+#include "activations.hpp"
 #include "catalogue/adapters.hpp"
 #include "catalogue/cross_entropy.hpp"
 #include "catalogue/gradients_of_attention.hpp"

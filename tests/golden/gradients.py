@@ -12,8 +12,8 @@ import pathlib
 import sys
 
 import torch
-from models import (ACTIVATIONS, Dropout, attention, block, causal, encoder_layer, feed_forward, layer, layer_norm, linear, loss, model,
-                    of_block, of_feed_forward, of_layer, of_linear, of_model, patterned, rms_norm)
+from models import (Dropout, attention, block, causal, encoder_layer, layer, layer_norm, linear, loss, model, of_block, of_layer,
+                    of_linear, of_model, patterned, rms_norm)
 from torch.nn import functional
 
 
@@ -62,7 +62,6 @@ def convolution(p, x, kernel, stride, padding):
     return functional.conv1d(x.transpose(-1, -2), weight, p.get("bias"), stride, padding).transpose(-1, -2)
 
 
-POWERS = 2 ** (torch.arange(17) % 7)
 TARGETS = torch.tensor([16, 6, 65535, 3, 10, 0])
 SHORT = {"d_in": 5, "d_out": 6}
 LLAMA = {"vocabulary": 5, "d_model": 4, "d_hidden": 6, "layers": 2, "rms": True, "gated": True, "hidden_bias": False, "kv_width": 2}
@@ -132,10 +131,6 @@ OPERATIONS = {
     "linear_without_bias": (of_linear(17, 3, bias=False), [(4, 17)], linear),
     "layer_norm": ({"weight": (17,), "bias": (17,)}, [(2, 2, 17)], layer_norm),
     "rms_norm": ({"weight": (17,)}, [(3, 17)], rms_norm),
-    **{f"feed_forward_{name}": (of_feed_forward(5, 7), [(3, 5)], lambda p, x, name=name: feed_forward(p, x, name))
-       for name in ACTIVATIONS},
-    **{f"gated_{name}": (of_feed_forward(5, 7, gated=True, bias=False), [(3, 5)], lambda p, x, name=name: feed_forward(p, x, name))
-       for name in ACTIVATIONS},
     "embedding": ({"weight": (5, 7)}, [], lambda p: functional.embedding(torch.tensor([3, 0, 3, 4, 0, 3]), p["weight"])),
     "conv1d": (of_linear(9, 4), [(2, 7, 3)], lambda p, x: convolution(p, x, 3, 1, 1)),
     "conv1d_with_stride": (of_linear(10, 3, bias=False), [(9, 2)], lambda p, x: convolution(p, x, 5, 2, 3)),
@@ -146,8 +141,6 @@ OPERATIONS = {
     "multiply": ({}, [(3, 7), (1, 7)], lambda p, a, b: a * b),
     "multiply_of_one_shape": ({}, [(3, 7), (3, 7)], lambda p, a, b: a * b),
     "softmax": ({}, [(3, 17)], lambda p, x: torch.softmax(0.75 * x, -1)),
-    **{name: ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](x)) for name in ACTIVATIONS},
-    **{f"far_{name}": ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](POWERS * x) / POWERS) for name in ACTIVATIONS},
     "mean": ({}, [(2, 5, 7)], lambda p, x: x.mean(-2)),
     "largest": ({}, [(2, 5, 7)], lambda p, x: x.max(-2).values),
     "cross_entropy": ({}, [(6, 17)], lambda p, x: functional.cross_entropy(x, TARGETS, ignore_index=65535).reshape(1)),

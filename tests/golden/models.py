@@ -5,6 +5,8 @@ Parameters have the library's names, order and layout: a weight is [in, out].
 """
 
 import math
+import pathlib
+import re
 
 import torch
 from torch.nn import functional
@@ -26,8 +28,11 @@ def rms_norm(p, x, name=""):
     return x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt() * p[f"{name}weight"]
 
 
-ACTIVATIONS = {"relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
-               "silu": functional.silu}
+LIST = pathlib.Path(__file__).parents[2] / "include/tinyattn/activation_list.h"
+# PyTorch's function has the name of the activation, but for these.
+OF_OTHER_NAMES = {"gelu_tanh": lambda x: functional.gelu(x, approximate="tanh")}
+ACTIVATIONS = {name: OF_OTHER_NAMES.get(name) or getattr(functional, name)
+               for name in re.findall(r"^ +use\((\w+)", LIST.read_text(encoding="utf-8"), re.MULTILINE)}
 
 
 def feed_forward(p, x, activation, name=""):

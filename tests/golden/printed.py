@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares what the journey prints with what PyTorch prints, table by table: printed.py printed.json journey.txt
 
-If the text of PyTorch ends with a checksum, the bits must have the same. Also checks that generate.py has every activation. Prints the
-Test Anything Protocol.
+If the text of PyTorch ends with a checksum, the bits must have the same. Prints the Test Anything Protocol.
 """
 import json
 import pathlib
@@ -16,13 +15,8 @@ def differs(shown, wanted):
     return "" if shown.startswith(wanted) else f"expected\n{wanted}printed\n{shown}"
 
 
-HERE = pathlib.Path(__file__).parent
-listed = (HERE.parents[1] / "include/tinyattn/activation_list.h").read_text(encoding="utf-8")
-generator = (HERE / "generate.py").read_text(encoding="utf-8")
-forgotten = [name for name in re.findall(r"^ +use\((\w+)", listed, re.MULTILINE) if f'"{name}": ' not in generator]
 pytorch, journey = (pathlib.Path(argument).read_text(encoding="utf-8") for argument in sys.argv[1:])
 expected = json.loads(pytorch)
 tables = re.findall(r"^(\S+) = .*\n.*\n(tensor\([^()]*\)\ncrc32 \w{8}\n)", journey, re.MULTILINE)
-tap.report([("generate.py has every activation", ", ".join(forgotten)),
-            ("as many tables", differs, f"{len(tables)}\n", f"{len(expected)}\n"),
+tap.report([("as many tables", differs, f"{len(tables)}\n", f"{len(expected)}\n"),
             *((name, differs, shown, wanted) for (name, shown), wanted in zip(tables, expected))])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // "Your journey starts with one step": six tokens of three features, step by step as in the specification; and the activations.
+#include "activations.hpp"
 #include "tinyattn/activation.hpp"
 #include "tinyattn/attention.hpp"
 #include "tinyattn/convolution.hpp"

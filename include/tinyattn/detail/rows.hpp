@@ -50,4 +50,11 @@ constexpr auto map_rows(const TensorM& m, const auto& step, auto&... out) noexce
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
+// Says how such a function is called.
+#define TINYATTN_DIAGNOSTIC_OF_ROWS(name)                                              \
+  TINYATTN_DIAGNOSTIC(class First, name(const First&, detail::Anything, ...),          \
+                      #name                                                            \
+                      " takes (m) or (m, out): tensors of float of one shape; out is " \
+                      "neither const nor a temporary")
+
 TINYATTN_END

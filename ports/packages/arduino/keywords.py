@@ -10,8 +10,8 @@ COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
 CONSTANTS_OF_C = re.compile(r"^  (TINYATTN_[A-Z_]+)(?: = 0)?,? *$", re.MULTILINE)
-ACTIVATIONS = re.compile(r"^ +use\(\w+, (\w+),", re.MULTILINE)  # without TINYATTN_
-MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE|INTEGERS))\(", re.MULTILINE)
+ACTIVATIONS = re.compile(r"^ +use\((\w+), (\w+),", re.MULTILINE)  # the function, and the enumerator without TINYATTN_
+MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE)(?:_INT8)?)\(", re.MULTILINE)
 # Declarations of a C++ header in the namespace tinyattn itself: they are not indented.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
 FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
@@ -33,5 +33,6 @@ def keywords(headers):
              *keywords_of("KEYWORD2", FUNCTIONS_OF_C, IN_C), *keywords_of("KEYWORD2", FUNCTIONS, in_cpp),
              *keywords_of("LITERAL1", CONSTANTS_OF_C, IN_C), *keywords_of("LITERAL1", MACROS, IN_C)]
     listed = tree.headers()["tinyattn/activation_list.h"].read_text(encoding="utf-8")
-    lines += [f"TINYATTN_{name}\tLITERAL1" for name in ACTIVATIONS.findall(listed)]
+    for function, enumerator in ACTIVATIONS.findall(listed):
+        lines += [f"{function}\tKEYWORD2", f"TINYATTN_{enumerator}\tLITERAL1"]
     return "\n".join(["# What a sketch may name of tinyattn.", *lines]) + "\n"

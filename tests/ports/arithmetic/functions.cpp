@@ -16,9 +16,9 @@ namespace tinyattn::test { namespace {
 
 using Native = native_port::one_lane;
 
-// `limits`: the largest errors in ulp for x > 0 and for x < 0, as activation.hpp states them. `is_odd`: f(-x) = -f(x), bit for bit. An
-// activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors in multiples of 2^-24, the spacing
-// of floats below 1, since near a derivative's zero an ulp is too small a unit.
+// `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation_list.h. `is_odd`: f(-x) =
+// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors are
+// multiples of 2^-24, the spacing of floats below 1, since a derivative has a zero, where no ulp is small enough.
 struct Function {
   const char* name;
   float (*ours)(float);

@@ -12,12 +12,10 @@ import tomllib
 
 from tests.support import tap, targets
 
-ROOT = targets.ROOT
-BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
-# Files that belong to a room.
-HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
-# Files that a program writes, or that are no text. And tests/speed, which tests nothing.
-GENERATED = re.compile(r"tests/golden/(values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|\.bin$|tests/speed/")
+TESTS = targets.ROOT / "tests"
+BUDGETS = tomllib.loads((TESTS / "support" / "budgets.toml").read_text(encoding="utf-8"))
+# What is written by a program, or is no text.
+GENERATED = re.compile(r"golden/(activations|values|gradients)\.hpp|golden/modules/|__pycache__|\.bin$")
 PROMISE = re.compile(r"^\| (?!what |---)(.+?) \| (.+?) \|(.*?) ?\|$", re.MULTILINE)
 
 
