@@ -34,13 +34,16 @@ constexpr auto activate(const TensorM& m, auto&... out) noexcept {
 // (-0 by gelu_tanh and silu). A result below 2^-100 in magnitude may become 0. gelu(-9) is about
 // 10^-18, though the formula itself would lose all digits; gelu_tanh is x (1 + tanh(sqrt(2 / pi) (x
 // + 0.044715 x^3))) / 2.
-#define TINYATTN_FUNCTION_OF_CPP(name, NAME, formula)           \
-  template <tensor_like TensorM, tensor_like... Out>            \
-  requires detail::at_most_one<Out...>                          \
-  constexpr auto name(const TensorM& m, Out&... out) noexcept { \
-    return detail::activate<Activation::name>(m, out...);       \
-  }                                                             \
-  TINYATTN_DIAGNOSTIC_OF_ROWS(name)
+#define TINYATTN_FUNCTION_OF_CPP(name, NAME, formula)                              \
+  template <tensor_like TensorM, tensor_like... Out>                               \
+  requires detail::at_most_one<Out...>                                             \
+  constexpr auto name(const TensorM& m, Out&... out) noexcept {                    \
+    return detail::activate<Activation::name>(m, out...);                          \
+  }                                                                                \
+  template <class First>                                                           \
+  constexpr detail::Diagnosed name(const First&, detail::Anything, ...) noexcept { \
+    return detail::diagnose_rows<First>();                                         \
+  }
 TINYATTN_ACTIVATIONS(TINYATTN_FUNCTION_OF_CPP)
 #undef TINYATTN_FUNCTION_OF_CPP
 

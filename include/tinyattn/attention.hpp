@@ -31,26 +31,16 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // queries, 12 with AVX2, 16 with AVX-512. The scores of a query are padded to whole vectors, or to
 // a multiple of 4 on a Cortex-M with an FPU.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
-          tensor_like Weights>
+          tensor_like... Weights>
+requires detail::at_most_one<Weights...>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
-                                            const Mask& mask, Out& out, Weights& weights) noexcept {
+                                            const Mask& mask, Out& out,
+                                            Weights&... weights) noexcept {
   if constexpr (detail::check_attention<Query, Key, Value, Mask, Out>() &&
-                detail::check_weights<Query, Key, Weights>())
+                (... && detail::check_weights<Query, Key, Weights>()))
     on_native_port([&](auto port) {
       detail::scaled_dot_product_attention<decltype(port)>(
-          query, key, value, mask, out,
-          detail::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(
-              weights.data()));
-    });
-}
-
-template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
-                                            const Mask& mask, Out& out) noexcept {
-  if constexpr (detail::check_attention<Query, Key, Value, Mask, Out>())
-    on_native_port([&](auto port) {
-      detail::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out,
-                                                           kernel::IgnoreWeights{});
+          query, key, value, mask, out, detail::copy_weights<Query, Key>(weights...));
     });
 }
 

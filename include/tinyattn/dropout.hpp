@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/detail/dropout_rate.hpp"
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/kernel/random.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
@@ -97,24 +98,22 @@ struct RateBetween0And1 {
 // Copies m to `out`, and drops each element, which becomes +0, or keeps it, multiplied by 1 / (1 -
 // rate). The rate is a constant expression or a DropoutRate; rates 0 and 1 draw no random numbers.
 // `out` may be m; by value, the result is on the stack.
-template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
-constexpr void dropout(const Tensor<float, Extents...>& m, detail::RateBetween0And1 rate,
-                       Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {
-  static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
-  auto stream = detail::random_stream(generator);
-  for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = m.elements[i];
-  on_native_port([&](auto port) {
-    kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, stream);
-  });
-}
-
-template <std::size_t... Extents, random_generator Generator>
-constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
-                                            detail::RateBetween0And1 rate,
-                                            Generator& generator) noexcept {
-  Tensor<float, Extents...> out{};
-  dropout(m, rate, generator, out);
-  return out;
+template <std::size_t... Extents, random_generator Generator, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto dropout(const Tensor<float, Extents...>& m, detail::RateBetween0And1 rate,
+                       Generator& generator, Out&... out) noexcept {
+  using Dropped = Tensor<float, Extents...>;
+  return detail::into<Dropped>(
+      [&]<class To>(To& to) {
+        static_assert(detail::same_shape<To, Dropped> && !detail::has_gaps<To>,
+                      "out must have the shape of m");
+        auto stream = detail::random_stream(generator);
+        for (std::size_t i = 0; i < m.size(); ++i) to.data()[i] = m.elements[i];
+        on_native_port([&](auto port) {
+          kernel::drop<decltype(port)>(to.data(), m.size(), m.size(), rate.value, stream);
+        });
+      },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(tensor_like First, dropout(const First&, ...),

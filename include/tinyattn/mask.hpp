@@ -5,6 +5,7 @@
 // a mask.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/tensor.hpp"
@@ -95,17 +96,22 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <class TensorM, class Out>
-constexpr void keep_where(const TensorM& m, Out& out, auto keep) noexcept {
-  constexpr bool writable = is_writable<Out, typename TensorM::value_type>;
-  static_assert(writable, "out must have the type of m's elements, and not be const");
-  static_assert(!writable || same_shape<TensorM, Out>, "out must have the shape of m");
-  if constexpr (writable && same_shape<TensorM, Out>)
-    for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)
-      for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j)
-        out.data()[i * LayoutOf<Out>::stride + j] =
-            keep(i % LayoutOf<TensorM>::rows, j) ? m.data()[i * LayoutOf<TensorM>::stride + j]
-                                                 : typename TensorM::value_type{};
+// Copies the elements of m that keep(row, column) selects, and zeros instead of the others.
+template <class TensorM>
+constexpr auto keep_where(const TensorM& m, auto keep, auto&... out) noexcept {
+  using LayoutM = LayoutOf<TensorM>;
+  return into<Like<TensorM>>(
+      [&]<class Out>(Out& to) {
+        if constexpr (check_copy<Out, TensorM>()) {
+          static_assert(same_shape<TensorM, Out>, "out must have the shape of m");
+          for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
+            for (std::size_t j = 0; j < LayoutM::cols; ++j)
+              to.data()[i * LayoutOf<Out>::stride + j] = keep(i % LayoutM::rows, j)
+                                                             ? m.data()[i * LayoutM::stride + j]
+                                                             : typename TensorM::value_type{};
+        }
+      },
+      out...);
 }
 
 // Whether A has no gaps between its rows, and its extents are the last extents of M.
@@ -127,17 +133,12 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 // Copies m [..., rows, cols] to `out`, with zeros above the diagonal: elements with j - i <=
 // diagonal stay. A diagonal outside the matrix keeps all elements or none. `out` may be m; by
 // value, the result is on the stack.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void tril(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
-  detail::keep_where(
-      m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
-}
-
-template <tensor_like TensorM>
-constexpr auto tril(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
-  detail::Like<TensorM> out{};
-  tril(m, diagonal, out);
-  return out;
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto tril(const TensorM& m, std::ptrdiff_t diagonal = 0, Out&... out) noexcept {
+  return detail::keep_where(
+      m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(
@@ -146,17 +147,12 @@ TINYATTN_DIAGNOSTIC(
 
 // Copies m [..., rows, cols] to `out`, with zeros below the diagonal: elements with j - i >=
 // diagonal stay. `out` may be m; by value, the result is on the stack.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void triu(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
-  detail::keep_where(
-      m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
-}
-
-template <tensor_like TensorM>
-constexpr auto triu(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
-  detail::Like<TensorM> out{};
-  triu(m, diagonal, out);
-  return out;
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto triu(const TensorM& m, std::ptrdiff_t diagonal = 0, Out&... out) noexcept {
+  return detail::keep_where(
+      m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(
@@ -165,26 +161,25 @@ TINYATTN_DIAGNOSTIC(
 
 // Copies m to `out`, with `value` where the mask is true. The extents of the mask are those of m,
 // or the last of them. `out` may be m; by value, the result is on the stack.
-template <class Element, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
-constexpr void masked_fill(const Tensor<Element, Extents...>& m, const Mask& mask,
-                           std::type_identity_t<Element> value,
-                           Tensor<Element, ExtentsOut...>& out) noexcept {
+template <class Element, std::size_t... Extents, tensor_like Mask, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto masked_fill(const Tensor<Element, Extents...>& m, const Mask& mask,
+                           std::type_identity_t<Element> value, Out&... out) noexcept {
+  using Filled = Tensor<Element, Extents...>;
   static_assert(std::is_same_v<typename Mask::value_type, bool>,
                 "mask must be a Tensor<bool>, true = fill");
-  static_assert(detail::is_tail<Mask, Tensor<Element, Extents...>>,
+  static_assert(detail::is_tail<Mask, Filled>,
                 "mask must have the shape of m, or of its last extents");
-  static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
-  for (std::size_t i = 0; i < m.size(); ++i)
-    out.elements[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
-}
-
-template <class Element, std::size_t... Extents, tensor_like Mask>
-constexpr Tensor<Element, Extents...> masked_fill(const Tensor<Element, Extents...>& m,
-                                                  const Mask& mask,
-                                                  std::type_identity_t<Element> value) noexcept {
-  Tensor<Element, Extents...> out{};
-  masked_fill(m, mask, value, out);
-  return out;
+  return detail::into<Filled>(
+      [&]<class To>(To& to) {
+        if constexpr (detail::check_copy<To, Filled>()) {
+          static_assert(detail::same_shape<To, Filled> && !detail::has_gaps<To>,
+                        "out must have the shape of m");
+          for (std::size_t i = 0; i < m.size(); ++i)
+            to.data()[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
+        }
+      },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(tensor_like First, masked_fill(const First&, ...),

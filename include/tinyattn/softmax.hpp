@@ -75,7 +75,11 @@ constexpr auto normalize(const TensorM& m, Out&... out) noexcept {
       },
       out...);
 }
-TINYATTN_DIAGNOSTIC_OF_ROWS(normalize)
+
+template <class First>
+constexpr detail::Diagnosed normalize(const First&, detail::Anything, ...) noexcept {
+  return detail::diagnose_rows<First>();
+}
 
 // Computes softmax as it is defined, e^m[j] divided by the sum of these over the row: it overflows
 // above 88.7, and gives zeros where every e^m[j] is 0. softmax avoids both. `out` may be m.
@@ -91,7 +95,11 @@ constexpr auto softmax_naive(const TensorM& m, Out&... out) noexcept {
       },
       out...);
 }
-TINYATTN_DIAGNOSTIC_OF_ROWS(softmax_naive)
+
+template <class First>
+constexpr detail::Diagnosed softmax_naive(const First&, detail::Anything, ...) noexcept {
+  return detail::diagnose_rows<First>();
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

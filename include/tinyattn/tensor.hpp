@@ -3,10 +3,13 @@
 // Tensors: how they are made, viewed and copied. Their shapes are in shape.hpp.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
 #include <utility>
+
+TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
@@ -70,97 +73,18 @@ template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 void columns(const Matrix<Element, Rows, Cols>&&,
              std::size_t) = delete;  // the view would outlive a temporary
 
-// --- Copies. A result that is returned is on the stack. ---
-
-// Copies row i < rows of a matrix or view [rows, cols] to `out`, [cols].
-template <tensor_like TensorM, tensor_like Out>
-constexpr void row(const TensorM& m, std::size_t i, Out& out) noexcept {
-  constexpr bool is_matrix = detail::LayoutOf<TensorM>::rank == 2;
-  constexpr bool fits =
-      detail::LayoutOf<Out>::rank == 1 && Out::size() == detail::LayoutOf<TensorM>::cols;
-  constexpr bool takes = detail::is_writable<Out, typename TensorM::value_type>;
-  static_assert(is_matrix, "row takes a matrix");
-  static_assert(!is_matrix || takes, "out must have the type of m's elements, and not be const");
-  static_assert(!is_matrix || !takes || fits, "out must be a vector of a row's size");
-  if constexpr (is_matrix && takes && fits)
-    for (std::size_t j = 0; j < out.size(); ++j) out(j) = m(i, j);
-}
-
-template <tensor_like TensorM>
-constexpr auto row(const TensorM& m, std::size_t i) noexcept {
-  Vector<typename TensorM::value_type, detail::LayoutOf<TensorM>::cols> out{};
-  row(m, i, out);
-  return out;
-}
-
-TINYATTN_DIAGNOSTIC(tensor_like First, row(const First&, detail::Anything, ...),
-                    "row takes (m, i) or (m, i, out): out is neither const nor a temporary")
-
-// Writes the transpose of m [rows, cols] to `out`, which is [cols, rows] and may not be m.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void transpose(const TensorM& m, Out& out) noexcept {
-  using LayoutM = detail::LayoutOf<TensorM>;
-  constexpr bool is_matrix = LayoutM::rank == 2 && detail::LayoutOf<Out>::rank == 2;
-  constexpr bool fits = detail::LayoutOf<Out>::rows == LayoutM::cols &&  //
-                        detail::LayoutOf<Out>::cols == LayoutM::rows;
-  constexpr bool takes = detail::is_writable<Out, typename TensorM::value_type>;
-  static_assert(is_matrix, "transpose takes a matrix");
-  static_assert(!is_matrix || takes, "out must have the type of m's elements, and not be const");
-  static_assert(!is_matrix || !takes || fits,
-                "out must have the columns of m for rows, and its rows for columns");
-  if constexpr (is_matrix && takes && fits)
-    for (std::size_t i = 0; i < LayoutM::rows; ++i)
-      for (std::size_t j = 0; j < LayoutM::cols; ++j) out(j, i) = m(i, j);
-}
-
-template <tensor_like TensorM>
-constexpr auto transpose(const TensorM& m) noexcept {
-  Matrix<typename TensorM::value_type, detail::LayoutOf<TensorM>::cols,
-         detail::LayoutOf<TensorM>::rows>
-      out{};
-  transpose(m, out);
-  return out;
-}
-
-TINYATTN_DIAGNOSTIC(tensor_like First, transpose(const First&, detail::Anything, ...),
-                    "transpose takes (m) or (m, out): out is neither const nor a temporary")
-
-// Writes the columns of a [rows, m], then those of b [rows, n] to `out`, [rows, m + n], as
-// torch.cat([a, b], dim=-1). `out` may be neither a nor b.
-template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
-constexpr void concat_columns(const TensorA& a, const TensorB& b, Out& out) noexcept {
-  using LayoutA = detail::LayoutOf<TensorA>;
-  using LayoutB = detail::LayoutOf<TensorB>;
-  constexpr bool rows = LayoutA::rows == LayoutB::rows && detail::same_batch<TensorA, TensorB>;
-  constexpr bool takes = detail::is_writable<Out, typename TensorA::value_type> &&
-                         detail::is_writable<Out, typename TensorB::value_type>;
-  constexpr bool fits =
-      detail::same_shape<Out, detail::WithCols<TensorA, LayoutA::cols + LayoutB::cols>>;
-  static_assert(rows, "a and b must have the same number of rows");
-  static_assert(!rows || takes, "out must have the type of a's and b's elements, and not be const");
-  static_assert(!rows || !takes || fits, "out must have the columns of a and of b");
-  if constexpr (rows && takes && fits)
-    for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i) {
-      auto* const to = out.data() + i * detail::LayoutOf<Out>::stride;
-      for (std::size_t j = 0; j < LayoutA::cols; ++j) to[j] = a.data()[i * LayoutA::stride + j];
-      for (std::size_t j = 0; j < LayoutB::cols; ++j)
-        to[LayoutA::cols + j] = b.data()[i * LayoutB::stride + j];
-    }
-}
-
-template <tensor_like TensorA, tensor_like TensorB>
-constexpr auto concat_columns(const TensorA& a, const TensorB& b) noexcept {
-  detail::WithCols<TensorA, detail::LayoutOf<TensorA>::cols + detail::LayoutOf<TensorB>::cols>
-      out{};
-  concat_columns(a, b, out);
-  return out;
-}
-
-TINYATTN_DIAGNOSTIC(
-    tensor_like First, concat_columns(const First&, ...),
-    "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary")
+// --- Copies: into `out`, or by value, on the stack. ---
 
 namespace detail {
+
+// A static_assert diagnoses an `out` that cannot take elements of these tensors; the caller then
+// copies nothing.
+template <class Out, class... Tensors>
+consteval bool check_copy() noexcept {
+  constexpr bool takes = (... && is_writable<Out, typename Tensors::value_type>);
+  static_assert(takes, "out must have the type of the elements that are copied, and not be const");
+  return takes;
+}
 
 // The tensor of the rows of both, matrix by matrix of a batch.
 template <class Element, std::size_t Rows, std::size_t Cols, std::size_t... Batch>
@@ -181,62 +105,132 @@ constexpr void copy_rows(const TensorM& m, std::size_t index, Element* to,
       to[i * stride + j] = from[i * LayoutOf<TensorM>::stride + j];
 }
 
+// Copies both to `out`, matrix by matrix of a batch: b begins `distance` elements after a.
+template <class TensorA, class TensorB, class Out>
+constexpr void copy_both(const TensorA& a, const TensorB& b, Out& out,
+                         std::size_t distance) noexcept {
+  for (std::size_t i = 0; i < LayoutOf<TensorA>::batch; ++i) {
+    copy_rows(a, i, matrix_at(out, i), LayoutOf<Out>::stride);
+    copy_rows(b, i, matrix_at(out, i) + distance, LayoutOf<Out>::stride);
+  }
+}
+
 }  // namespace detail
+
+// Copies row i < rows of a matrix or view [rows, cols] to `out`, [cols].
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto row(const TensorM& m, std::size_t i, Out&... out) noexcept {
+  using Layout = detail::LayoutOf<TensorM>;
+  using Row = Vector<typename TensorM::value_type, Layout::cols>;
+  static_assert(Layout::rank == 2, "row takes a matrix");
+  return detail::into<Row>(
+      [&]<class To>(To& to) {
+        if constexpr (Layout::rank == 2 && detail::check_copy<To, TensorM>()) {
+          static_assert(detail::same_shape<To, Row>, "out must be a vector of a row's size");
+          for (std::size_t j = 0; j < Layout::cols; ++j) to.data()[j] = m(i, j);
+        }
+      },
+      out...);
+}
+
+TINYATTN_DIAGNOSTIC(tensor_like First, row(const First&, detail::Anything, ...),
+                    "row takes (m, i) or (m, i, out): out is neither const nor a temporary")
+
+// Writes the transpose of m [rows, cols] to `out`, which is [cols, rows] and may not be m.
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto transpose(const TensorM& m, Out&... out) noexcept {
+  using Layout = detail::LayoutOf<TensorM>;
+  using Transposed = Matrix<typename TensorM::value_type, Layout::cols, Layout::rows>;
+  static_assert(Layout::rank == 2, "transpose takes a matrix");
+  return detail::into<Transposed>(
+      [&]<class To>(To& to) {
+        if constexpr (Layout::rank == 2 && detail::check_copy<To, TensorM>()) {
+          static_assert(detail::same_shape<To, Transposed>,
+                        "out must have the columns of m for rows, and its rows for columns");
+          for (std::size_t i = 0; i < Layout::rows; ++i)
+            for (std::size_t j = 0; j < Layout::cols; ++j)
+              to.data()[j * detail::LayoutOf<To>::stride + i] = m(i, j);
+        }
+      },
+      out...);
+}
+
+TINYATTN_DIAGNOSTIC(tensor_like First, transpose(const First&, detail::Anything, ...),
+                    "transpose takes (m) or (m, out): out is neither const nor a temporary")
+
+// Writes the columns of a [rows, m], then those of b [rows, n] to `out`, [rows, m + n], as
+// torch.cat([a, b], dim=-1). `out` may be neither a nor b.
+template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto concat_columns(const TensorA& a, const TensorB& b, Out&... out) noexcept {
+  using LayoutA = detail::LayoutOf<TensorA>;
+  using LayoutB = detail::LayoutOf<TensorB>;
+  using Both = detail::WithCols<TensorA, LayoutA::cols + LayoutB::cols>;
+  constexpr bool rows = LayoutA::rows == LayoutB::rows && detail::same_batch<TensorA, TensorB>;
+  static_assert(rows, "a and b must have the same number of rows");
+  return detail::into<Both>(
+      [&]<class To>(To& to) {
+        if constexpr (rows && detail::check_copy<To, TensorA, TensorB>()) {
+          static_assert(detail::same_shape<To, Both>, "out must have the columns of a and of b");
+          detail::copy_both(a, b, to, LayoutA::cols);
+        }
+      },
+      out...);
+}
+
+TINYATTN_DIAGNOSTIC(
+    tensor_like First, concat_columns(const First&, ...),
+    "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 // Writes the rows of a [m, cols], then those of b [n, cols] to `out`, [m + n, cols], as
 // torch.cat([a, b], dim=-2); a vector is one row. `out` may be neither a nor b.
-template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
-constexpr void concat_rows(const TensorA& a, const TensorB& b, Out& out) noexcept {
+template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto concat_rows(const TensorA& a, const TensorB& b, Out&... out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
-  using LayoutOut = detail::LayoutOf<Out>;
+  using Both = detail::WithRowsOfBoth<TensorA, TensorB>;
   constexpr bool cols =
       LayoutA::cols == detail::LayoutOf<TensorB>::cols && detail::same_batch<TensorA, TensorB>;
-  constexpr bool takes = detail::is_writable<Out, typename TensorA::value_type> &&
-                         detail::is_writable<Out, typename TensorB::value_type>;
-  constexpr bool fits = detail::same_shape<Out, detail::WithRowsOfBoth<TensorA, TensorB>>;
   static_assert(cols, "a and b must have the same number of columns");
-  static_assert(!cols || takes, "out must have the type of a's and b's elements, and not be const");
-  static_assert(!cols || !takes || fits, "out must have the rows of a and of b");
-  if constexpr (cols && takes && fits)
-    for (std::size_t i = 0; i < LayoutA::batch; ++i) {
-      detail::copy_rows(a, i, detail::matrix_at(out, i), LayoutOut::stride);
-      detail::copy_rows(b, i, detail::matrix_at(out, i) + LayoutA::rows * LayoutOut::stride,
-                        LayoutOut::stride);
-    }
-}
-
-template <tensor_like TensorA, tensor_like TensorB>
-constexpr auto concat_rows(const TensorA& a, const TensorB& b) noexcept {
-  detail::WithRowsOfBoth<TensorA, TensorB> out{};
-  concat_rows(a, b, out);
-  return out;
+  return detail::into<Both>(
+      [&]<class To>(To& to) {
+        if constexpr (cols && detail::check_copy<To, TensorA, TensorB>()) {
+          static_assert(detail::same_shape<To, Both>, "out must have the rows of a and of b");
+          detail::copy_both(a, b, to, LayoutA::rows * detail::LayoutOf<To>::stride);
+        }
+      },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(tensor_like First, concat_rows(const First&, ...),
                     "concat_rows takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 // Stacks two tensors of the same shape along a new leading axis, as torch.stack does.
-template <class Element, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
-constexpr void stack(const Tensor<Element, Extents...>& a, const Tensor<Element, ExtentsB...>& b,
-                     Tensor<Element, ExtentsOut...>& out) noexcept {
+template <class Element, std::size_t... Extents, std::size_t... ExtentsB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto stack(const Tensor<Element, Extents...>& a, const Tensor<Element, ExtentsB...>& b,
+                     Out&... out) noexcept {
+  using Both = Tensor<Element, 2, Extents...>;
   static_assert(detail::same_shape<decltype(a), decltype(b)>, "a and b must have the same shape");
-  static_assert(detail::same_shape<decltype(out), Tensor<Element, 2, Extents...>>,
-                "out must have a 2 and then the extents of a");
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    out.elements[i] = a.elements[i];
-    out.elements[a.size() + i] = b.elements[i];
-  }
-}
-
-template <class Element, std::size_t... Extents, std::size_t... ExtentsB>
-constexpr Tensor<Element, 2, Extents...> stack(const Tensor<Element, Extents...>& a,
-                                               const Tensor<Element, ExtentsB...>& b) noexcept {
-  Tensor<Element, 2, Extents...> out{};
-  stack(a, b, out);
-  return out;
+  return detail::into<Both>(
+      [&]<class To>(To& to) {
+        if constexpr (detail::check_copy<To, Both>()) {
+          static_assert(detail::same_shape<To, Both> && !detail::has_gaps<To>,
+                        "out must have a 2 and then the extents of a");
+          for (std::size_t i = 0; i < a.size(); ++i) {
+            to.data()[i] = a.elements[i];
+            to.data()[a.size() + i] = b.elements[i];
+          }
+        }
+      },
+      out...);
 }
 
 TINYATTN_DIAGNOSTIC(tensor_like First, stack(const First&, ...),
                     "stack takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -145,8 +145,7 @@ constexpr void forward_with_weights(const auto& attention, const Query& query_in
     if constexpr (check_head_weights<config, Query, Key, Weights>()) {
       constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
       forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
-                            no_mask, out, workspace,
-                            copy_weights<tokens, source_tokens>(weights.data()));
+                            no_mask, out, workspace, copy_weights<Query, Key>(weights));
     }
 }
 

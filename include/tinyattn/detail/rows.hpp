@@ -48,13 +48,15 @@ constexpr auto map_rows(const TensorM& m, const auto& step, auto&... out) noexce
       out...);
 }
 
-}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+// Says in a sentence how such a function is called, if no other overload takes a call.
+template <class First>
+constexpr Diagnosed diagnose_rows() noexcept {
+  static_assert(no_such_call<First>,
+                "a function of rows takes (m) or (m, out): tensors of float of one shape; out is "
+                "neither const nor a temporary");
+  return {};
+}
 
-// Says how such a function is called.
-#define TINYATTN_DIAGNOSTIC_OF_ROWS(name)                                              \
-  TINYATTN_DIAGNOSTIC(class First, name(const First&, detail::Anything, ...),          \
-                      #name                                                            \
-                      " takes (m) or (m, out): tensors of float of one shape; out is " \
-                      "neither const nor a temporary")
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
 TINYATTN_END

@@ -46,13 +46,19 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
                                described, take_weights);
 }
 
-// Returns a take_weights that copies weights to `out`, [matrices, Tokens, SourceTokens].
-template <std::size_t Tokens, std::size_t SourceTokens>
-constexpr auto copy_weights(float* out) noexcept {
-  return [out](std::size_t index, std::size_t i, const float* row, std::size_t end) {
-    for (std::size_t j = 0; j < SourceTokens; ++j)
-      out[(index * Tokens + i) * SourceTokens + j] = j < end ? row[j] : 0.0f;
-  };
+// Returns a take_weights that copies weights to `out`, [matrices, tokens, source tokens], if there
+// is one.
+template <class Query, class Key>
+constexpr auto copy_weights(auto&... out) noexcept {
+  constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
+  if constexpr (sizeof...(out) == 0)
+    return kernel::IgnoreWeights{};
+  else
+    return [to = (out.data(), ...)](std::size_t index, std::size_t i, const float* row,
+                                    std::size_t end) {
+      for (std::size_t j = 0; j < source_tokens; ++j)
+        to[(index * tokens + i) * source_tokens + j] = j < end ? row[j] : 0.0f;
+    };
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

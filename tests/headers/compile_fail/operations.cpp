@@ -58,9 +58,8 @@ auto sum_with_braces() { return add(x, {1.0f, 2.0f, 3.0f, 4.0f}); }
 void difference_into_temporary() { subtract(1.0f, x, Matrix<float, 6, 4>{}); }
 // expect: an array or a pointer is no tensor
 auto product_of_an_array() { return multiply(array, x); }
-// expect: out must have the type of m's elements
+// expect: out must have the type of the elements that are copied
 void transpose_into_bools(Matrix<bool, 4, 6>& result) { transpose(x, result); }
-// expect: out must have the type of m's elements, and not be const
 void triangle_into_const() { tril(x, 0, constant); }
 
 // --- Products ---
@@ -172,7 +171,7 @@ void softmax_out() { softmax(x, narrow); }
 void relu_out() { relu(x, narrow); }
 // expect: out must hold floats, and not be const
 void silu_out() { silu(x, constant); }
-// expect: gelu_tanh takes (m) or (m, out)
+// expect: a function of rows takes (m) or (m, out)
 auto gelu_tanh_form() { return gelu_tanh(x, "tanh"); }
 // expect: mask must have the shape of m, or of its last extents
 auto masked_fill_mask() { return masked_fill(x, bools, 0.0f); }

@@ -101,7 +101,7 @@ void one_gradient_of_a_sum() { add_backward(1, x, x, out); }
 void gradients_of_two_numbers() { multiply_backward(2, 3, out, no_gradient, no_gradient); }
 // expect: softmax_backward takes (weights, output_gradient, input_gradient)
 void softmax_without_gradient() { softmax_backward(x, out); }
-// expect: gelu_backward takes (x, output_gradient, input_gradient)
+// expect: takes (x, output_gradient, input_gradient)
 void activation_into_temporary() { gelu_backward(x, x, Matrix<float, 6, 4>{}); }
 // expect: largest_backward takes (x, output_gradient, input_gradient), or a count after x
 void reduction_into_temporary(Vector<float, 4>& d) { largest_backward(x, d, Matrix<float, 6, 4>{}); }

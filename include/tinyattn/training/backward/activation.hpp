@@ -27,6 +27,16 @@ constexpr void activation_backward(const TensorX& x, const OutputGradient& outpu
     });
 }
 
+// Says in a sentence how it is called, if no other overload takes a call.
+template <class First>
+constexpr Diagnosed diagnose_activation_backward() noexcept {
+  static_assert(
+      no_such_call<First>,
+      "a backward pass of elements takes (x, output_gradient, input_gradient): tensors of "
+      "float of one shape; input_gradient is neither const nor a temporary");
+  return {};
+}
+
 }  // namespace detail
 
 // NAME_backward: input_gradient = output_gradient * the derivative at x. All have one shape;
@@ -39,10 +49,10 @@ constexpr void activation_backward(const TensorX& x, const OutputGradient& outpu
                                  InputGradient& input_gradient) noexcept {                \
     detail::activation_backward<Activation::name>(x, output_gradient, input_gradient);    \
   }                                                                                       \
-  TINYATTN_DIAGNOSTIC(class First, name##_backward(const First&, ...),                    \
-                      #name                                                               \
-                      "_backward takes (x, output_gradient, input_gradient): tensors of " \
-                      "float of one shape; input_gradient is neither const nor a temporary")
+  template <class First>                                                                  \
+  constexpr detail::Diagnosed name##_backward(const First&, ...) noexcept {               \
+    return detail::diagnose_activation_backward<First>();                                 \
+  }
 TINYATTN_ACTIVATIONS(TINYATTN_BACKWARD_OF_CPP)
 #undef TINYATTN_BACKWARD_OF_CPP
 
