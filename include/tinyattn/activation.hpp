@@ -4,7 +4,7 @@
 // is a function of that name. And what scales the samples of a sensor.
 #pragma once
 
-#include "tinyattn/detail/rows.hpp"
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
@@ -25,6 +25,16 @@ constexpr auto activate(const TensorM& m, auto&... out) noexcept {
         kernel::activate_row<decltype(port)>(activation, from, to, count);
       },
       out...);
+}
+
+// A static_assert diagnoses what scales features, if it is wrong.
+template <class TensorX, class Mean, class InverseDeviation>
+consteval bool check_features() noexcept {
+  using Features = Vector<float, LayoutOf<TensorX>::cols>;
+  constexpr bool fits = same_shape<Mean, Features> && same_shape<InverseDeviation, Features>;
+  static_assert(fits,
+                "mean and inverse_deviation must be vectors of float, an element for each feature");
+  return fits;
 }
 
 }  // namespace detail

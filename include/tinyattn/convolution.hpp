@@ -136,13 +136,7 @@ struct Conv1d {
 
   // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Conv1d& layer) noexcept {
-    const float* of_bias = nullptr;
-    if constexpr (config.bias) of_bias = layer.bias.data();
-    if constexpr (config.weights == Weights::int8)
-      return kernel::Projection<kernel::Int8Weights>{{layer.weight.code, layer.weight.scale},
-                                                     of_bias};
-    else
-      return kernel::Projection<>{layer.weight.data(), of_bias};
+    return detail::projection_of(layer);
   }
 };
 
@@ -223,14 +217,6 @@ requires(config.weights == Weights::f32) constexpr void initialize(Conv1d<config
     for (float& element : layer.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }
-}
-
-template <Conv1dConfig config, class Generator>
-requires(config.weights != Weights::f32) constexpr void initialize(Conv1d<config>&,
-                                                                   Generator&) noexcept {
-  static_assert(detail::no_such_call<Generator>,
-                "weights are drawn as floats: initialize a layer whose weights are floats, then "
-                "quantize it");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

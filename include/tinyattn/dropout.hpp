@@ -4,7 +4,6 @@
 // 2014, in the inverted form of PyTorch, which multiplies kept elements by 1 / (1 - rate).
 #pragma once
 
-#include "tinyattn/detail/dropout_rate.hpp"
 #include "tinyattn/detail/forms.hpp"
 #include "tinyattn/kernel/random.hpp"
 #include "tinyattn/random.hpp"
@@ -54,6 +53,17 @@ struct DropoutRate {
     return __builtin_bit_cast(double, std::uint64_t{bits});
   }
 
+  // Whether the rate lies in [0, 1].
+  consteval bool is_valid() const noexcept { return *this >= zero && *this <= one; }
+  // Whether it is the double that was written. With -fsingle-precision-constant the literal 0.1 is
+  // a float, and so another rate than elsewhere; a rate with at most twelve binary places, such as
+  // 0.5 or 0.125, is the same.
+  consteval bool is_as_written() const noexcept {
+    if (sizeof(0.1) == sizeof(double) || !is_valid()) return true;
+    const double steps = *this * double{4096};
+    return steps == static_cast<double>(static_cast<std::int32_t>(steps));
+  }
+
   detail::TwoWords bits;             // bits of the rate, a double
   detail::TwoWords keep_below_2_53;  // 53 random bits below this keep an element
   detail::TwoWords keep_below_2_32;  // 32 random bits below this keep an element
@@ -83,8 +93,8 @@ struct RateBetween0And1 {
 
   // NOLINTNEXTLINE(google-explicit-constructor)
   consteval RateBetween0And1(double rate) noexcept : value(rate) {
-    if (!is_rate(rate)) must_lie_between_0_and_1();
-    if (!is_as_written(rate)) is_changed_by_fsingle_precision_constant();
+    if (!value.is_valid()) must_lie_between_0_and_1();
+    if (!value.is_as_written()) is_changed_by_fsingle_precision_constant();
   }
   // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr RateBetween0And1(const DropoutRate& rate) noexcept : value(rate) {}

@@ -5,6 +5,7 @@
 
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
+#include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
@@ -85,13 +86,6 @@ constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
 template <std::size_t Count, std::size_t Dim, random_generator Generator>
 constexpr void initialize(Embedding<Count, Dim>& embedding, Generator& generator) noexcept {
   randn(generator, embedding.weight);
-}
-
-template <std::size_t Count, std::size_t Dim, class Generator>
-constexpr void initialize(Embedding<Count, Dim, Weights::int8>&, Generator&) noexcept {
-  static_assert(detail::no_such_call<Generator>,
-                "weights are drawn as floats: initialize a layer whose weights are floats, then "
-                "quantize it");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -25,6 +25,16 @@ constexpr void initialize_member(Module& module, auto& generator) noexcept {
     initialize(module, generator);
 }
 
+// A static_assert diagnoses a layer whose weights are int8.
+template <class Module>
+consteval bool check_drawn() noexcept {
+  constexpr bool floats = !requires(Module & module) { module.weight.row_size; };
+  static_assert(floats,
+                "weights are drawn as floats: initialize a layer whose weights are floats, then "
+                "quantize it");
+  return floats;
+}
+
 // A module that is initialized by initializing its members.
 template <class Module>
 concept composed = !std::is_const_v<Module> && !tensor_like<Module> &&
@@ -37,9 +47,10 @@ concept composed = !std::is_const_v<Module> && !tensor_like<Module> &&
 // biases to 0.
 template <detail::composed Module, random_generator Generator>
 constexpr void initialize(Module& module, Generator& generator) noexcept {
-  detail::members_of(module, [&](const auto&, auto&... members) {
-    (detail::initialize_member(members, generator), ...);
-  });
+  if constexpr (detail::check_drawn<Module>())
+    detail::members_of(module, [&](const auto&, auto&... members) {
+      (detail::initialize_member(members, generator), ...);
+    });
 }
 
 TINYATTN_DIAGNOSTIC(class First, initialize(const First&, ...),

@@ -78,13 +78,7 @@ struct Linear {
 
   // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {
-    const float* of_bias = nullptr;
-    if constexpr (Bias) of_bias = linear.bias.data();
-    if constexpr (weights == Weights::int8)
-      return kernel::Projection<kernel::Int8Weights>{{linear.weight.code, linear.weight.scale},
-                                                     of_bias};
-    else
-      return kernel::Projection<>{linear.weight.data(), of_bias};
+    return detail::projection_of(linear);
   }
 };
 
@@ -151,13 +145,6 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
     for (float& element : linear.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }
-}
-
-template <std::size_t In, std::size_t Out, bool Bias, class Generator>
-constexpr void initialize(Linear<In, Out, Bias, Weights::int8>&, Generator&) noexcept {
-  static_assert(detail::no_such_call<Generator>,
-                "weights are drawn as floats: initialize a layer whose weights are floats, then "
-                "quantize it");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

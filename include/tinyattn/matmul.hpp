@@ -31,6 +31,23 @@ constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
   return sum;
 }
 
+namespace detail {
+
+// out = a . b, or a . b transposed, for every batch element: Right says how b is read.
+template <class Right, kernel::Shape shape, class TensorA>
+constexpr void multiply_batch(const TensorA& a, const auto& b, std::size_t cols,
+                              auto& out) noexcept {
+  using LayoutA = LayoutOf<TensorA>;
+  on_native_port([&](auto port) {
+    for (std::size_t element = 0; element < LayoutA::batch; ++element)
+      kernel::matmul_of_shape<decltype(port), shape>(kernel::Product<kernel::Dense, Right>{
+          LayoutA::rows, LayoutA::cols, cols, input(a, element), Right{input(b, element)}, nullptr,
+          output(out, element)});
+  });
+}
+
+}  // namespace detail
+
 // out = a . b
 //
 //   a    [..., rows, inner], or a Vector [inner]
@@ -40,17 +57,12 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto matmul(const TensorA& a, const TensorB& b, Out&... out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
-  using LayoutB = detail::LayoutOf<TensorB>;
-  return detail::into<detail::WithCols<TensorA, LayoutB::cols>>(
+  constexpr std::size_t cols = detail::LayoutOf<TensorB>::cols;
+  return detail::into<detail::WithCols<TensorA, cols>>(
       [&](auto& to) {
         if constexpr (detail::check_matmul<TensorA, TensorB, decltype(to)>())
-          on_native_port([&](auto port) {
-            for (std::size_t element = 0; element < LayoutA::batch; ++element)
-              kernel::matmul_of_shape<decltype(port),
-                                      kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-                  {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, element),
-                   detail::input(b, element), nullptr, detail::output(to, element)});
-          });
+          detail::multiply_batch<kernel::Dense, kernel::Shape{LayoutA::rows, LayoutA::cols, cols}>(
+              a, b, cols, to);
       },
       out...);
 }
@@ -67,23 +79,12 @@ TINYATTN_DIAGNOSTIC(
 template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto matmul_transposed(const TensorA& a, const TensorB& b, Out&... out) noexcept {
-  using LayoutA = detail::LayoutOf<TensorA>;
-  using LayoutB = detail::LayoutOf<TensorB>;
-  return detail::into<detail::WithCols<TensorA, LayoutB::rows>>(
+  constexpr std::size_t cols = detail::LayoutOf<TensorB>::rows;
+  return detail::into<detail::WithCols<TensorA, cols>>(
       [&](auto& to) {
         if constexpr (detail::check_matmul_transposed<TensorA, TensorB, decltype(to)>())
-          on_native_port([&](auto port) {
-            for (std::size_t element = 0; element < LayoutA::batch; ++element)
-              kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
-                  kernel::Product<kernel::Dense, kernel::Transposed<>>{
-                      LayoutA::rows,
-                      LayoutA::cols,
-                      LayoutB::rows,
-                      detail::input(a, element),
-                      {detail::input(b, element)},
-                      nullptr,
-                      detail::output(to, element)});
-          });
+          detail::multiply_batch<kernel::Transposed<>,
+                                 kernel::Shape{detail::LayoutOf<TensorA>::rows}>(a, b, cols, to);
       },
       out...);
 }

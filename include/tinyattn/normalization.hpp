@@ -3,8 +3,9 @@
 // Layer and RMS normalization, over the last dimension.
 #pragma once
 
-#include "tinyattn/detail/features.hpp"
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
+#include "tinyattn/detail/operands.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 #include "tinyattn/parameters.hpp"
@@ -13,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+TINYATTN_BEGIN
 
 namespace tinyattn {
 
@@ -48,6 +51,21 @@ struct Epsilon {
   float stored;
 };
 
+namespace detail {
+
+// Normalizes every row of x, [..., Dim].
+template <std::size_t Dim, class TensorX, class Out>
+constexpr void normalize_features(const kernel::Norm& norm, const TensorX& x, Out& out) noexcept {
+  if constexpr (check_features<Dim, TensorX>() && check_rows<TensorX, Out>())
+    on_native_port([&](auto port) {
+      for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
+        kernel::normalize_features<decltype(port)>(norm, LayoutOf<TensorX>::rows, input(x, i),
+                                                   output(out, i));
+    });
+}
+
+}  // namespace detail
+
 // torch.nn.LayerNorm: (x - mean) / sqrt(variance + epsilon) * weight + bias, over rows of `Dim`
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
@@ -63,8 +81,7 @@ struct LayerNorm {
   // Normalizes each row of x. x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
-    if constexpr (detail::check_features<Dim, TensorX>())
-      detail::normalize_features(describe(*this), x, out);
+    detail::normalize_features<Dim>(describe(*this), x, out);
   }
   TINYATTN_DIAGNOSTIC(
       class First = detail::Anything, forward(const First&, ...) const,
@@ -107,8 +124,7 @@ struct RmsNorm {
   // Normalizes each row of x. x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
-    if constexpr (detail::check_features<Dim, TensorX>())
-      detail::normalize_features(describe(*this), x, out);
+    detail::normalize_features<Dim>(describe(*this), x, out);
   }
   TINYATTN_DIAGNOSTIC(
       class First = detail::Anything, forward(const First&, ...) const,
@@ -156,3 +172,5 @@ constexpr void initialize(RmsNorm<Dim>& norm, Generator&) noexcept {
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

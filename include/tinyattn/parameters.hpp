@@ -136,26 +136,16 @@ consteval std::size_t sum_over_parameters(Count count) noexcept {
     return decltype(members_of(std::declval<Member&>(), SumOverMembers<Count>{}))::value;
 }
 
-struct Elements {
-  template <class Parameter>
-  consteval std::size_t operator()() const noexcept {
-    return Parameter::size();
-  }
-};
-struct Bytes {
-  template <class Parameter>
-  consteval std::size_t operator()() const noexcept {
-    return sizeof(Parameter);
-  }
-};
+inline constexpr auto elements_of = []<class Parameter>() { return Parameter::size(); };
+inline constexpr auto bytes_of = []<class Parameter>() { return sizeof(Parameter); };
 // The number of weights and biases in a module, and the bytes that they take.
 template <class Module>
 consteval std::size_t count_parameters() noexcept {
-  return sum_over_parameters<Module>(Elements{});
+  return sum_over_parameters<Module>(elements_of);
 }
 template <class Module>
 consteval std::size_t bytes_of_parameters() noexcept {
-  return sum_over_parameters<Module>(Bytes{});
+  return sum_over_parameters<Module>(bytes_of);
 }
 
 }  // namespace detail

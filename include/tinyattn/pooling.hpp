@@ -18,32 +18,17 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// What a reduction computes of `rows` rows.
-struct Mean {
-  template <class Port>
-  TINYATTN_KERNEL static void of(std::size_t rows, std::size_t cols, kernel::Dense from,
-                                 float* to) noexcept {
-    kernel::mean_of_rows<Port>(rows, cols, from, to);
-  }
-};
-struct Maximum {
-  template <class Port>
-  TINYATTN_KERNEL static void of(std::size_t rows, std::size_t cols, kernel::Dense from,
-                                 float* to) noexcept {
-    kernel::maximum_of_rows<Port>(rows, cols, from, to);
-  }
-};
-
-// Reduces the first `count` tokens of each matrix of a batch.
-template <class Reduction, class TensorX, class Out>
-constexpr Status reduce_tokens(const TensorX& x, std::size_t count, Out& out) noexcept {
+// Reduces the first `count` tokens of each matrix of a batch by reduce(port, rows, cols, x, out).
+template <class TensorX, class Out>
+constexpr Status reduce_tokens(const TensorX& x, std::size_t count, Out& out,
+                               const auto& reduce) noexcept {
   if constexpr (check_pooling<TensorX, Out>()) {
     const Status status = check_count<TensorX>(count);
     if (status == Status::ok)
       on_native_port([&](auto port) {
         for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
-          Reduction::template of<decltype(port)>(count, LayoutOf<TensorX>::cols, input(x, i),
-                                                 out.data() + i * LayoutOf<Out>::stride);
+          reduce(port, count, LayoutOf<TensorX>::cols, input(x, i),
+                 out.data() + i * LayoutOf<Out>::stride);
       });
     return status;
   }
@@ -51,12 +36,19 @@ constexpr Status reduce_tokens(const TensorX& x, std::size_t count, Out& out) no
 }
 
 // The same of all tokens, in both forms.
-template <class Reduction, class TensorX>
-constexpr auto reduce_all_tokens(const TensorX& x, auto&... out) noexcept {
+template <class TensorX>
+constexpr auto reduce_all_tokens(const TensorX& x, const auto& reduce, auto&... out) noexcept {
   using Layout = LayoutOf<TensorX>;
   return into<WithBatch<TensorX, Layout::cols>>(
-      [&](auto& to) { static_cast<void>(reduce_tokens<Reduction>(x, Layout::rows, to)); }, out...);
+      [&](auto& to) { static_cast<void>(reduce_tokens(x, Layout::rows, to, reduce)); }, out...);
 }
+
+inline constexpr auto mean_of_rows = [](auto port, auto... rows) TINYATTN_INLINE_LAMBDA {
+  kernel::mean_of_rows<decltype(port)>(rows...);
+};
+inline constexpr auto maximum_of_rows = [](auto port, auto... rows) TINYATTN_INLINE_LAMBDA {
+  kernel::maximum_of_rows<decltype(port)>(rows...);
+};
 
 }  // namespace detail
 
@@ -65,14 +57,14 @@ constexpr auto reduce_all_tokens(const TensorX& x, auto&... out) noexcept {
 template <tensor_like TensorX, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto mean(const TensorX& x, Out&... out) noexcept {
-  return detail::reduce_all_tokens<detail::Mean>(x, out...);
+  return detail::reduce_all_tokens(x, detail::mean_of_rows, out...);
 }
 
 // The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
 // has.
 template <tensor_like TensorX, tensor_like Out>
 constexpr Status mean(const TensorX& x, std::size_t count, Out& out) noexcept {
-  return detail::reduce_tokens<detail::Mean>(x, count, out);
+  return detail::reduce_tokens(x, count, out, detail::mean_of_rows);
 }
 
 TINYATTN_DIAGNOSTIC(class First, mean(const First&, detail::Anything, ...),
@@ -84,14 +76,14 @@ TINYATTN_DIAGNOSTIC(class First, mean(const First&, detail::Anything, ...),
 template <tensor_like TensorX, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto largest(const TensorX& x, Out&... out) noexcept {
-  return detail::reduce_all_tokens<detail::Maximum>(x, out...);
+  return detail::reduce_all_tokens(x, detail::maximum_of_rows, out...);
 }
 
 // The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
 // has.
 template <tensor_like TensorX, tensor_like Out>
 constexpr Status largest(const TensorX& x, std::size_t count, Out& out) noexcept {
-  return detail::reduce_tokens<detail::Maximum>(x, count, out);
+  return detail::reduce_tokens(x, count, out, detail::maximum_of_rows);
 }
 
 TINYATTN_DIAGNOSTIC(class First, largest(const First&, detail::Anything, ...),

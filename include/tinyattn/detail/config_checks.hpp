@@ -3,7 +3,6 @@
 // Checks of configurations: a static_assert diagnoses what is wrong.
 #pragma once
 
-#include "tinyattn/detail/dropout_rate.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/kernel/activation.hpp"
 
@@ -28,9 +27,9 @@ consteval bool check_attention_config() noexcept {
                 "a window needs causal: a token sees itself and those before it");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
-  static_assert(is_rate(config.dropout), "dropout must lie in [0, 1]");
-  static_assert(is_rate(config.residual_dropout), "residual_dropout must lie in [0, 1]");
-  static_assert(is_as_written(config.dropout) && is_as_written(config.residual_dropout),
+  static_assert(config.dropout.is_valid(), "dropout must lie in [0, 1]");
+  static_assert(config.residual_dropout.is_valid(), "residual_dropout must lie in [0, 1]");
+  static_assert(config.dropout.is_as_written() && config.residual_dropout.is_as_written(),
                 "-fsingle-precision-constant changes the rate of dropout: compile without it, or "
                 "take a rate like 0.125");
   return check_type_of_weights<config.weights>();

@@ -37,4 +37,14 @@ template <Weights weights>
 using KernelWeight =
     std::conditional_t<weights == Weights::int8, kernel::Int8Weights, const float*>;
 
+// Returns a layer that has a weight and perhaps a bias as a kernel's projection.
+TINYATTN_ALWAYS_INLINE constexpr auto projection_of(const auto& layer) noexcept {
+  const float* bias = nullptr;
+  if constexpr (requires { layer.bias.data(); }) bias = layer.bias.data();
+  if constexpr (requires { layer.weight.code; })
+    return kernel::Projection<kernel::Int8Weights>{{layer.weight.code, layer.weight.scale}, bias};
+  else
+    return kernel::Projection<>{layer.weight.data(), bias};
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -31,26 +31,25 @@ consteval bool check_operands() noexcept {
 
 template <class TensorA, class TensorB, class Out>
 consteval bool check_matmul() noexcept {
-  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutOf<TensorB>::rows;
-  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutOf<TensorB>::cols>>;
-  if constexpr (check_operands<TensorA, TensorB, Out>()) {
-    static_assert(agree, "columns of a must equal rows of b");
-    static_assert(!agree || fits, "out must have the rows of a and the columns of b");
-    return agree && fits;
-  }
-  return false;
+  using LayoutB = LayoutOf<TensorB>;
+  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutB::rows;
+  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutB::cols>>;
+  constexpr bool floats = check_operands<TensorA, TensorB, Out>();
+  static_assert(!floats || agree, "columns of a must equal rows of b");
+  static_assert(!floats || !agree || fits, "out must have the rows of a and the columns of b");
+  return floats && agree && fits;
 }
 
 template <class TensorA, class TensorB, class Out>
 consteval bool check_matmul_transposed() noexcept {
-  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutOf<TensorB>::cols;
-  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutOf<TensorB>::rows>>;
-  if constexpr (check_operands<TensorA, TensorB, Out>()) {
-    static_assert(agree, "columns of a must equal columns of b");
-    static_assert(!agree || fits, "out must have the rows of a and a column for each row of b");
-    return agree && fits;
-  }
-  return false;
+  using LayoutB = LayoutOf<TensorB>;
+  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutB::cols;
+  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutB::rows>>;
+  constexpr bool floats = check_operands<TensorA, TensorB, Out>();
+  static_assert(!floats || agree, "columns of a must equal columns of b");
+  static_assert(!floats || !agree || fits,
+                "out must have the rows of a and a column for each row of b");
+  return floats && agree && fits;
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

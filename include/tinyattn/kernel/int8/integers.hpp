@@ -43,24 +43,19 @@ TINYATTN_KERNEL Integers<Port> as_integers(typename Port::vec v) noexcept {
   return __builtin_bit_cast(Integers<Port>, v);
 }
 
-TINYATTN_KERNEL std::int32_t greater(std::int32_t a, std::int32_t b) noexcept {
+// Of numbers, or of vectors.
+template <class Vector>
+TINYATTN_KERNEL Vector greater(Vector a, std::type_identity_t<Vector> b) noexcept {
   return a < b ? b : a;
 }
 template <class Vector>
-TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
-  return a < b ? b : a;
+TINYATTN_KERNEL Vector lesser(Vector a, std::type_identity_t<Vector> b) noexcept {
+  return a < b ? a : b;
 }
 // |n|
 template <class Vector>
 TINYATTN_KERNEL Vector absolute(Vector n) noexcept {
   return (n ^ n >> 31) - (n >> 31);
-}
-TINYATTN_KERNEL std::int32_t lesser(std::int32_t a, std::int32_t b) noexcept {
-  return a < b ? a : b;
-}
-template <class Vector>
-TINYATTN_KERNEL Vector lesser(Vector a, Vector b) noexcept {
-  return a < b ? a : b;
 }
 
 // Loads `lanes` integers, and adds a number to each, modulo 2^32.
