@@ -29,18 +29,13 @@ namespace detail {
 
 template <class TensorM>
 using LayoutOf = tinyattn::detail::LayoutOf<TensorM>;
+using tinyattn::detail::matrix_at;
 
 template <class... Ms>
 consteval bool check_whole() noexcept {
   constexpr bool whole = (... && (LayoutOf<Ms>::stride == LayoutOf<Ms>::cols));
   static_assert(whole, "the compiled library takes tensors, not views");
   return whole;
-}
-
-// The first element of matrix `index` of a batch; its rows are next to each other.
-template <class TensorM>
-auto* matrix_of(TensorM& m, std::size_t index) noexcept {
-  return m.data() + index * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;
 }
 
 inline tinyattn_mask mask_of(NoMask) noexcept {
@@ -162,8 +157,8 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
   const tinyattn_layer described = layer_of(layer);
   for (std::size_t element = 0; element < LayoutOf<decltype(query_input)>::batch; ++element)
     always(tinyattn_cross_forward(&described, num_tokens, source_tokens,
-                                  matrix_of(query_input, element), matrix_of(key_input, element),
-                                  matrix_of(value_input, element), &mask, matrix_of(out, element),
+                                  matrix_at(query_input, element), matrix_at(key_input, element),
+                                  matrix_at(value_input, element), &mask, matrix_at(out, element),
                                   scratch_of(layer, workspace)));
 }
 
@@ -173,7 +168,7 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& x, std::
                    auto& out, auto& workspace) noexcept {
   const tinyattn_layer described = layer_of(layer);
   for (std::size_t element = 0; element < LayoutOf<decltype(x)>::batch; ++element)
-    always(tinyattn_forward(&described, num_tokens, matrix_of(x, element), matrix_of(out, element),
+    always(tinyattn_forward(&described, num_tokens, matrix_at(x, element), matrix_at(out, element),
                             scratch_of(layer, workspace)));
 }
 
@@ -252,7 +247,7 @@ void forward(const Conv1d<config>& layer, const TensorX& x, Out& out) noexcept {
         {}};
     detail::describe_to(described.linear, describe(layer));
     for (std::size_t element = 0; element < LayoutX::batch; ++element) {
-      const float* const from = detail::matrix_of(x, element);
+      const float* const from = tinyattn::detail::matrix_at(x, element);
       float* const to = out.data() + element * rows * config.out;
       if constexpr (is_int8) {
         float scratch[TINYATTN_CONV1D_SCRATCH(rows, config.kernel * config.in)];

@@ -131,10 +131,8 @@ struct Conv1d {
     return {};
   }
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"weight", "bias">, &Conv1d::weight, &Conv1d::bias>;
 
-  // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Conv1d& layer) noexcept {
     return detail::projection_of(layer);
   }

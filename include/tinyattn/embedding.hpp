@@ -61,10 +61,8 @@ struct Embedding {
 
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"weight">, &Embedding::weight>;
 
-  // Returns the table as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Embedding& embedding) noexcept {
     if constexpr (weights == Weights::int8)
       return kernel::Int8Table{{embedding.weight.code, embedding.weight.scale}, Dim};

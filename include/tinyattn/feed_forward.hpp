@@ -97,11 +97,9 @@ struct FeedForward {
 
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"up", "gate", "down">, &FeedForward::up,
                                   &FeedForward::gate, &FeedForward::down>;
 
-  // Returns the layer as kernels take it: sizes and pointers.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const FeedForward& layer) noexcept {
     return kernel::FeedForward<detail::KernelWeight<config.weights>>{
         config.d_model,     config.d_hidden,      config.activation,

@@ -139,7 +139,6 @@ struct LanguageModel {
 
   friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members =
       detail::Members<detail::names<"token_embedding", "position_embedding", "transformer", "head">,
                       &LanguageModel::token_embedding, &LanguageModel::position_embedding,

@@ -73,10 +73,8 @@ struct Linear {
     return {};
   }
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"weight", "bias">, &Linear::weight, &Linear::bias>;
 
-  // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {
     return detail::projection_of(linear);
   }

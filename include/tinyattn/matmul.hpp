@@ -34,15 +34,20 @@ constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
 namespace detail {
 
 // out = a . b, or a . b transposed, for every batch element: Right says how b is read.
-template <class Right, kernel::Shape shape, class TensorA>
-constexpr void multiply_batch(const TensorA& a, const auto& b, std::size_t cols,
-                              auto& out) noexcept {
+template <class Right, std::size_t Cols, kernel::Shape shape, class TensorA>
+TINYATTN_ALWAYS_INLINE constexpr void multiply_batch(const TensorA& a, const auto& b,
+                                                     auto& out) noexcept {
   using LayoutA = LayoutOf<TensorA>;
   on_native_port([&](auto port) {
     for (std::size_t element = 0; element < LayoutA::batch; ++element)
-      kernel::matmul_of_shape<decltype(port), shape>(kernel::Product<kernel::Dense, Right>{
-          LayoutA::rows, LayoutA::cols, cols, input(a, element), Right{input(b, element)}, nullptr,
-          output(out, element)});
+      kernel::matmul_of_shape<decltype(port), shape>(
+          kernel::Product<kernel::Dense, Right>{LayoutA::rows,
+                                                LayoutA::cols,
+                                                Cols,
+                                                input(a, element),
+                                                {input(b, element)},
+                                                nullptr,
+                                                output(out, element)});
   });
 }
 
@@ -61,8 +66,8 @@ constexpr auto matmul(const TensorA& a, const TensorB& b, Out&... out) noexcept 
   return detail::into<detail::WithCols<TensorA, cols>>(
       [&](auto& to) {
         if constexpr (detail::check_matmul<TensorA, TensorB, decltype(to)>())
-          detail::multiply_batch<kernel::Dense, kernel::Shape{LayoutA::rows, LayoutA::cols, cols}>(
-              a, b, cols, to);
+          detail::multiply_batch<kernel::Dense, cols,
+                                 kernel::Shape{LayoutA::rows, LayoutA::cols, cols}>(a, b, to);
       },
       out...);
 }
@@ -83,8 +88,8 @@ constexpr auto matmul_transposed(const TensorA& a, const TensorB& b, Out&... out
   return detail::into<detail::WithCols<TensorA, cols>>(
       [&](auto& to) {
         if constexpr (detail::check_matmul_transposed<TensorA, TensorB, decltype(to)>())
-          detail::multiply_batch<kernel::Transposed<>,
-                                 kernel::Shape{detail::LayoutOf<TensorA>::rows}>(a, b, cols, to);
+          detail::multiply_batch<kernel::Transposed<>, cols,
+                                 kernel::Shape{detail::LayoutOf<TensorA>::rows}>(a, b, to);
       },
       out...);
 }

@@ -133,13 +133,10 @@ struct MultiHeadAttention {
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"query", "key", "value", "out_proj">,
                                   &MultiHeadAttention::query, &MultiHeadAttention::key,
                                   &MultiHeadAttention::value, &MultiHeadAttention::out_proj>;
 
-  // Returns the layer as kernels take it: a Layer, or a GroupedLayer if heads share keys or
-  // features rotate.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(
       const MultiHeadAttention& attention) noexcept {
     return detail::describe_attention<config>(attention);
@@ -205,7 +202,6 @@ struct StackedCausalAttention {
   friend constexpr bool operator==(const StackedCausalAttention&,
                                    const StackedCausalAttention&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"heads">, &StackedCausalAttention::heads>;
 };
 

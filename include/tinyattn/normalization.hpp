@@ -100,11 +100,9 @@ struct LayerNorm {
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members =
       detail::Members<detail::names<"weight", "bias">, &LayerNorm::weight, &LayerNorm::bias>;
 
-  // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const LayerNorm& norm) noexcept {
     return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
   }
@@ -143,10 +141,8 @@ struct RmsNorm {
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"weight">, &RmsNorm::weight>;
 
-  // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const RmsNorm& norm) noexcept {
     return {Dim, norm.weight.data(), nullptr, norm.epsilon};
   }

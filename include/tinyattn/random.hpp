@@ -167,9 +167,6 @@ constexpr MtStream random_stream(Mt19937& generator) noexcept { return MtStream(
 constexpr PhiloxStream random_stream(Philox4x32& generator) noexcept {
   return PhiloxStream(generator);
 }
-struct RandomStreams {
-  static constexpr auto of(auto& generator) noexcept { return random_stream(generator); }
-};
 
 }  // namespace detail
 

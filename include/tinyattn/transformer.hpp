@@ -106,13 +106,11 @@ struct TransformerBlock {
 
   friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<
       detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
       &TransformerBlock::attention_norm, &TransformerBlock::attention,
       &TransformerBlock::feed_forward_norm, &TransformerBlock::feed_forward>;
 
-  // Returns the block as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
     return kernel::Block<decltype(describe(block.attention)),
                          decltype(describe(block.feed_forward))>{
@@ -174,7 +172,6 @@ struct Transformer {
 
   friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
 
-  // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"blocks", "final_norm">, &Transformer::blocks,
                                   &Transformer::final_norm>;
 };

@@ -193,15 +193,15 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
 }
 
 // A training pass over a batch. Drops attention weights of all batch elements first, by one random
-// stream, then outputs, by another. RandomStreams::of(generator) returns the next random stream.
-template <auto config, class Port, class RandomStreams>
+// stream, then outputs, by another.
+template <auto config, class Port>
 constexpr void train_batch(const auto& attention, const auto& x, const auto& mask, auto& out,
                            const auto& scratch, auto& generator) noexcept {
   using LayoutX = LayoutOf<decltype(x)>;
   using Attention = std::remove_cvref_t<decltype(attention)>;
   constexpr std::size_t tokens = LayoutX::rows;
   const auto layer = describe(attention);
-  auto of_weights = RandomStreams::of(generator);
+  auto of_weights = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i)
     kernel::forward_by_head<Port>(layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
                                   layer_mask<config>(mask, tokens, tokens),
@@ -209,7 +209,7 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
                                     kernel::drop<Port>(row, end, tokens, Attention::dropout_rate,
                                                        of_weights);
                                   });
-  auto of_outputs = RandomStreams::of(generator);
+  auto of_outputs = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i) {
     const kernel::Output rows = output(out, i);
     kernel::project_output<Port>(layer, scratch, tokens, rows);
@@ -219,14 +219,13 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
   }
 }
 
-template <auto config, class RandomStreams, class TensorX, class Mask, class Out>
+template <auto config, class TensorX, class Mask, class Out>
 constexpr void forward_training(const auto& attention, const TensorX& x, const Mask& mask, Out& out,
                                 auto& workspace, auto& generator) noexcept {
   if constexpr (check_training<config>() && check_layer<config, TensorX, TensorX, TensorX, Out>() &&
                 check_mask_of<Mask, TensorX, TensorX>())
     on_native_port([&](auto port) {
-      train_batch<config, decltype(port), RandomStreams>(attention, x, mask, out, workspace.parts(),
-                                                         generator);
+      train_batch<config, decltype(port)>(attention, x, mask, out, workspace.parts(), generator);
     });
 }
 
@@ -275,9 +274,8 @@ TINYATTN_ALWAYS_INLINE constexpr auto forward_attention(const auto& attention,
     return forward_cached<config>(attention, query, tokens, nth<Said::cache>(arguments...), out,
                                   workspace);
   else if constexpr (Said::has_generator)
-    return forward_training<config, RandomStreams>(attention, query, mask_of<Said>(arguments...),
-                                                   out, workspace,
-                                                   nth<Said::generator>(arguments...));
+    return forward_training<config>(attention, query, mask_of<Said>(arguments...), out, workspace,
+                                    nth<Said::generator>(arguments...));
   else if constexpr (Said::has_counts)
     return forward_counted<config>(attention, query, key, value, tokens,
                                    rows_of<Said, Said::key, Said::source_tokens>(arguments...),
