@@ -104,9 +104,9 @@ template <class Port>
 consteval kernel::CallShape specialized_shape(kernel::CallShape shape, std::size_t block_rows,
                                               std::size_t query_rows) noexcept {
   const std::size_t rows = kernel::minimum(query_rows, shape.tokens);
-  const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);
-  const std::size_t of_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
-  const std::size_t work = shape.d_out * (of_queries + of_source);
+  const std::size_t work_on_queries = shape.tokens * (shape.d_in + shape.d_out);
+  const std::size_t work_on_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
+  const std::size_t work = shape.d_out * (work_on_queries + work_on_source);
   const bool blocks_are_equal =
       shape.tokens % rows == 0 && kernel::minimum(block_rows, shape.tokens) == rows;
   if (!kernel::specializes_shapes<Port> || work > 512 || !blocks_are_equal) return {};
@@ -201,21 +201,21 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
   using Attention = std::remove_cvref_t<decltype(attention)>;
   constexpr std::size_t tokens = LayoutX::rows;
   const auto layer = describe(attention);
-  auto of_weights = random_stream(generator);
+  auto weight_stream = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i)
     kernel::forward_by_head<Port>(layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
                                   layer_mask<config>(mask, tokens, tokens),
                                   [&](std::size_t, std::size_t, float* row, std::size_t end) {
                                     kernel::drop<Port>(row, end, tokens, Attention::dropout_rate,
-                                                       of_weights);
+                                                       weight_stream);
                                   });
-  auto of_outputs = random_stream(generator);
+  auto output_stream = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i) {
     const kernel::Output rows = output(out, i);
     kernel::project_output<Port>(layer, scratch, tokens, rows);
     for (std::size_t r = 0; r < tokens; ++r)
       kernel::drop<Port>(rows.at(r, 0), config.d_out, config.d_out,
-                         Attention::residual_dropout_rate, of_outputs);
+                         Attention::residual_dropout_rate, output_stream);
   }
 }
 

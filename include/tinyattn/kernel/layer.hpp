@@ -179,11 +179,12 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
         scratch.integers);
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
-      const std::size_t column = head * dim, of_keys = kv_column(layer, head);
+      const std::size_t column = head * dim, key_column = kv_column(layer, head);
       attend<Port, false, known>(
           {rows, scratch.query_rows, dim, dim, first, element.index * layer.num_heads + head,
-           scratch.block.from(0, column), scratch.keys.from(of_keys, 0),
-           scratch.values.from(0, of_keys), scratch.scores, context.from(0, column), layer.scale},
+           scratch.block.from(0, column), scratch.keys.from(key_column, 0),
+           scratch.values.from(0, key_column), scratch.scores, context.from(0, column),
+           layer.scale},
           mask, take_weights);
     }
     if (has_output)

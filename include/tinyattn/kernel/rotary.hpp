@@ -90,9 +90,9 @@ constexpr CosineAndSine cosine_and_sine_of(std::uint32_t angle) noexcept {
   };
   const auto cosine = static_cast<std::int32_t>(
       (1u << 30) - times(series(27060u, 987048u, 22401992u, 272375560u, 1324675879u), square));
-  const auto of_distance = static_cast<std::int32_t>(
+  const auto sine_of_distance = static_cast<std::int32_t>(
       times(series(344545u, 10053990u, 171138612u, 1387197337u, 3373259426u), x) / 2);
-  const std::int32_t sine = rest >> 31 != 0 ? -of_distance : of_distance;
+  const std::int32_t sine = rest >> 31 != 0 ? -sine_of_distance : sine_of_distance;
   const std::int32_t turned[] = {cosine, -sine, -cosine, sine};
   const auto to_float = [](std::int32_t scaled) TINYATTN_INLINE_LAMBDA {
     return Port::one_lane::mul(static_cast<float>(scaled), 0x1p-30f);

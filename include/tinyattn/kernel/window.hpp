@@ -102,18 +102,18 @@ TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows,
   if constexpr (!Port::interleaves_rows && has_row_tile<Port, short_head / Port::lanes>)
     if (a.value_dim == short_head) return combine_short<Port>(a, rows, weights);
   const std::size_t older = rows.count - rows.oldest;
-  const Dense of_newer = weights.from(0, older), values = a.values.from(rows.oldest, 0);
+  const Dense newer_weights = weights.from(0, older), values = a.values.from(rows.oldest, 0);
   if (rows.oldest == 0)
     return multiply_row_by_row<Port>(
         {a.rows, older, a.value_dim, weights, values, nullptr, a.context});
   const Output first{a.scores.at(a.rows, 0), a.value_dim};
   multiply_row_by_row<Port>({a.rows, older, a.value_dim, weights, values, nullptr, first});
   if constexpr (Port::interleaves_rows)
-    matmul<Port>(Product<Dense, Dense, Dense>{a.rows, rows.oldest, a.value_dim, of_newer, a.values,
-                                              first, a.context});
+    matmul<Port>(Product<Dense, Dense, Dense>{a.rows, rows.oldest, a.value_dim, newer_weights,
+                                              a.values, first, a.context});
   else
     matmul_row<Port>(
-        {1, rows.oldest, a.value_dim, of_newer, a.values, Bias(first.data), a.context});
+        {1, rows.oldest, a.value_dim, newer_weights, a.values, Bias(first.data), a.context});
 }
 
 // --- Heads ---
@@ -156,14 +156,14 @@ TINYATTN_KERNEL void attend_in_turn(const auto& layer, const Ring<Cache>& ring, 
   float* const floats = scratch.floats + rows * layer.d_out;
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t position = past + i;
-    const Output queries = block.from(i, 0), of_token = context.from(i, 0);
+    const Output queries = block.from(i, 0), token_context = context.from(i, 0);
     project_tokens<Port>(layer_at<Port>(layer, position, floats), ring.cache, scratch,
                          position % ring.window, 0, 1, x.from(i, 0), queries);
-    const WindowRows of_window = rows_of_window(position, ring.window);
+    const WindowRows kept = rows_of_window(position, ring.window);
     if constexpr (requires { ring.cache.key_scales; })
-      attend_heads<Port>(layer, ring.cache, scratch, of_window.count - 1, 1, queries, of_token);
+      attend_heads<Port>(layer, ring.cache, scratch, kept.count - 1, 1, queries, token_context);
     else
-      attend_window<Port>(layer, ring, floats, of_window, queries, of_token);
+      attend_window<Port>(layer, ring, floats, kept, queries, token_context);
   }
 }
 

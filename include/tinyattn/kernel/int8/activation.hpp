@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Activations in integers, between two products with int8 weights: what enters the second product
-// is quantized anyhow. An activation is x times a share s(x) from 0 to 1, which a table holds.
+// is quantized anyhow. An activation is x times a ratio s(x) from 0 to 1, which a table holds.
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
@@ -15,20 +15,20 @@ TINYATTN_BEGIN
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // s(x) of |x| = 0, 1/16 ... 12 1/16, times 2^15: of positive x, then of negative x.
-struct Shares {
-  static constexpr std::int32_t count = 194, of_one = 1024;  // |x| = 1 in the units of look-ups
+struct ActivationRatios {
+  static constexpr std::int32_t count = 194, unit = 1024;  // |x| = 1 in the units of look-ups
   std::uint16_t at[2 * count];
 };
 template <class Activate>
-inline constexpr Shares shares_of = [] {
-  Shares shares{};
-  for (std::int32_t i = 0; i < 2 * Shares::count; ++i) {
-    const float size = static_cast<float>(i % Shares::count) * 0x1p-4f + 0x1p-20f;
-    const float x = i < Shares::count ? size : -size;
+inline constexpr ActivationRatios ratios_of = [] {
+  ActivationRatios ratios{};
+  for (std::int32_t i = 0; i < 2 * ActivationRatios::count; ++i) {
+    const float size = static_cast<float>(i % ActivationRatios::count) * 0x1p-4f + 0x1p-20f;
+    const float x = i < ActivationRatios::count ? size : -size;
     const float doubled = Activate{}(x) / x * 0x1p16f;
-    shares.at[i] = static_cast<std::uint16_t>((static_cast<std::uint32_t>(doubled) + 1) / 2);
+    ratios.at[i] = static_cast<std::uint16_t>((static_cast<std::uint32_t>(doubled) + 1) / 2);
   }
-  return shares;
+  return ratios;
 }();
 
 // The element of a table for each of several indices.
@@ -47,12 +47,12 @@ TINYATTN_KERNEL Integers<Port> look_up(const std::uint16_t* table, Integers<Port
 
 // A row of floats as integers of 14 bits: one of the operands of an activation.
 template <class Port>
-struct Operand14 {
+struct RowOf14Bits {
   static constexpr unsigned bits = 14;
   const float* row;
   std::uint32_t magnitude, exponent;
 
-  TINYATTN_KERNEL Operand14(const float* x, std::size_t count) noexcept
+  TINYATTN_KERNEL RowOf14Bits(const float* x, std::size_t count) noexcept
       : row(x),
         magnitude(magnitude_bits<Port>(x, count)),
         exponent(row_exponent(magnitude, bits)) {}
@@ -66,17 +66,17 @@ struct Operand14 {
   }
 };
 
-// Multiplies integers by their shares: n becomes n * s(n * 2^power), with 15 bits after the point.
+// Multiplies integers by their ratios: n becomes n * s(n * 2^power), with 15 bits after the point.
 template <class Port>
-class Sharing {
+class TimesRatio {
  public:
-  TINYATTN_KERNEL Sharing(const Shares& shares, std::int32_t power) noexcept
-      : table_(shares.at), left_(clamped(power + 10, 14)), right_(clamped(-power - 10, 31)) {}
+  TINYATTN_KERNEL TimesRatio(const ActivationRatios& ratios, std::int32_t power) noexcept
+      : table_(ratios.at), left_(clamped(power + 10, 14)), right_(clamped(-power - 10, 31)) {}
 
   TINYATTN_KERNEL Integers<Port> operator()(Integers<Port> n) const noexcept {
-    constexpr std::int32_t most = 12 * Shares::of_one;
+    constexpr std::int32_t most = 12 * ActivationRatios::unit;
     const auto z = lesser(absolute(n) << left_ >> right_, Integers<Port>{} + most);
-    const auto index = (z >> 6) + (n >> 31 & Shares::count);
+    const auto index = (z >> 6) + (n >> 31 & ActivationRatios::count);
     const auto low = look_up<Port>(table_, index), high = look_up<Port>(table_, index + 1);
     return n * (low + ((high - low) * (z & 63) >> 6));
   }
@@ -113,19 +113,19 @@ constexpr void quantize_products(IntegerRows row, std::size_t count, std::int32_
 
 // row = quantize(activation(x)), or quantize(activation(gates) * x) with gates.
 template <class Port>
-constexpr void activate_in_integers(const Shares& shares, const float* gates, const float* x,
-                                    std::size_t count, IntegerRows row) noexcept {
+constexpr void activate_in_integers(const ActivationRatios& ratios, const float* gates,
+                                    const float* x, std::size_t count, IntegerRows row) noexcept {
   using Integral = IntegerPort<Port>;
   const bool is_gated = !is_null(gates);
-  const Operand14<Integral> gate(is_gated ? gates : x, count), factor(x, count);
+  const RowOf14Bits<Integral> gate(is_gated ? gates : x, count), factor(x, count);
   const bool is_finite = gate.is_finite() && factor.is_finite();
   if (!is_finite || gate.is_zero() || factor.is_zero())
     return finish_without_integers<Port>(row, is_finite);
   const auto round_gate = gate.rounding(), round_factor = factor.rounding();
-  const Sharing<Integral> shared(shares, gate.power());
+  const TimesRatio<Integral> multiplied(ratios, gate.power());
   Integers<Integral> bits{};
   for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    auto product = shared(round_gate(at.load(gate.row, 0.0f)));
+    auto product = multiplied(round_gate(at.load(gate.row, 0.0f)));
     if (is_gated) product = ((product + (1 << 13)) >> 14) * round_factor(at.load(x, 0.0f));
     store_integers<Integral>(row.q + at.j, product);
     bits |= product ^ product >> 31;
@@ -143,7 +143,7 @@ template <class Port>
                                                            IntegerRows to) noexcept {
   with_activation<port::scalar>(activation, [&](auto apply) {
     for (std::size_t i = 0; i < rows; ++i)
-      activate_in_integers<Port>(shares_of<decltype(apply)>,
+      activate_in_integers<Port>(ratios_of<decltype(apply)>,
                                  is_null(gates) ? nullptr : gates + i * count, hidden + i * count,
                                  count, to.from(i));
   });

@@ -192,12 +192,13 @@ TINYATTN_KERNEL Maxima compute_scores(IntegerRows query, const Int8CachedHead& h
     const std::size_t count = minimum(sum_columns<Port>, end - j);
     integer_dots<Port, 1>(query, head.keys.from(j), count, sums);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t scale = head.key_scales[j + i], of_value = head.value_scales[j + i];
+      const std::uint32_t key_scale = head.key_scales[j + i],
+                          value_scale = head.value_scales[j + i];
       const std::int32_t sum = static_cast<std::int32_t>(sums[i] + query.correction());
-      scores[j + i] = score_of(sum, rule, exponent, scale);
+      scores[j + i] = score_of(sum, rule, exponent, key_scale);
       maxima.score = greater(maxima.score, scores[j + i]);
-      maxima.key_scale = maxima.key_scale < scale ? scale : maxima.key_scale;
-      maxima.value_scale = maxima.value_scale < of_value ? of_value : maxima.value_scale;
+      maxima.key_scale = maxima.key_scale < key_scale ? key_scale : maxima.key_scale;
+      maxima.value_scale = maxima.value_scale < value_scale ? value_scale : maxima.value_scale;
     }
   }
   return maxima;
@@ -215,13 +216,13 @@ TINYATTN_KERNEL Totals weigh(std::int32_t* scores, const std::uint8_t* value_sca
                              const ScoreRule& rule) noexcept {
   Totals totals;
   for (std::size_t j = 0; j < end; ++j) {
-    const std::uint32_t scale = value_scales[j], of_one = 8 + scale % 8;
+    const std::uint32_t scale = value_scales[j], eighths = 8 + scale % 8;
     const std::uint32_t below =
         static_cast<std::uint32_t>(maxima.score) - static_cast<std::uint32_t>(scores[j]);
     const std::uint32_t power = power_of_two(below) >> rule.power_shift;
     const std::uint32_t apart = 4 + maxima.value_scale / 8 - scale / 8;
     const std::uint32_t shift = apart < 31 ? apart : 31;
-    const std::uint32_t weight = (power * of_one + (1u << (shift - 1))) >> shift;
+    const std::uint32_t weight = (power * eighths + (1u << (shift - 1))) >> shift;
     totals.powers += power;
     totals.weights += weight;
     scores[j] = static_cast<std::int32_t>(weight);
