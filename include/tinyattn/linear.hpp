@@ -109,16 +109,12 @@ constexpr auto quantize(const Linear<In, Out, Bias>& linear) noexcept {
 // Makes a Linear from the weight and bias of a PyTorch state_dict: transposes the weight, which is
 // [out features, in features] there. The result, with all weights, is on the stack unless it is a
 // constant.
-template <std::size_t Out, std::size_t In, std::size_t BiasSize>
-constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in,
-                                           const Vector<float, BiasSize>& bias) noexcept {
-  static_assert(BiasSize == Out, "bias must have one element for each row of weight");
-  return {transpose(weight_out_in), bias};
-}
-
-template <std::size_t Out, std::size_t In>
-constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight_out_in) noexcept {
-  return {transpose(weight_out_in), {}};
+template <std::size_t Out, std::size_t In, std::size_t... BiasSize>
+requires(sizeof...(BiasSize) <=
+         1) constexpr auto from_torch(const Matrix<float, Out, In>& weight_out_in,
+                                      const Vector<float, BiasSize>&... bias) noexcept {
+  static_assert((... && (BiasSize == Out)), "bias must have one element for each row of weight");
+  return Linear<In, Out, sizeof...(BiasSize) == 1>{transpose(weight_out_in), {bias...}};
 }
 
 template <tensor_like TensorM>

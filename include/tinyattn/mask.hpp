@@ -27,6 +27,19 @@ struct Causal {};
 // keys.
 struct CausalBottomRight {};
 
+namespace detail {
+
+// A mask that is deduced of anything but its tensor: the constructor does not compile.
+struct NoMaskOfThis {
+  constexpr NoMaskOfThis(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
+    static_assert(no_such_call<decltype(m)>,
+                  "a BlockMask or a KeepMask is made of a Tensor<bool>, true = masked or true = "
+                  "takes part; an AdditiveMask is made of a Tensor<float>");
+  }
+};
+
+}  // namespace detail
+
 // The tensor of each mask below is [tokens, source tokens], or [source tokens], one row for all
 // queries.
 
@@ -39,15 +52,9 @@ template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 template <class Other>
 BlockMask(Other) -> BlockMask<>;
-// Deduced for any other argument, which it diagnoses.
 template <>
-struct BlockMask<> {
-  // Does not compile: its diagnostic says what a mask is made of.
-  constexpr BlockMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
-    static_assert(
-        detail::no_such_call<decltype(m)>,
-        "a BlockMask is made of a Tensor<bool>, true = masked; floats are an AdditiveMask");
-  }
+struct BlockMask<> : detail::NoMaskOfThis {
+  using NoMaskOfThis::NoMaskOfThis;
 };
 
 // true = takes part: attn_mask of torch.nn.functional.scaled_dot_product_attention.
@@ -59,15 +66,9 @@ template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 template <class Other>
 KeepMask(Other) -> KeepMask<>;
-// Deduced for any other argument, which it diagnoses.
 template <>
-struct KeepMask<> {
-  // Does not compile: its diagnostic says what a mask is made of.
-  constexpr KeepMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
-    static_assert(detail::no_such_call<decltype(m)>,
-                  "a KeepMask is made of a Tensor<bool>, true = takes part; floats are an "
-                  "AdditiveMask");
-  }
+struct KeepMask<> : detail::NoMaskOfThis {
+  using NoMaskOfThis::NoMaskOfThis;
 };
 
 // Each element is added to its scaled score; -infinity = masked.
@@ -79,15 +80,9 @@ template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 template <class Other>
 AdditiveMask(Other) -> AdditiveMask<>;
-// Deduced for any other argument, which it diagnoses.
 template <>
-struct AdditiveMask<> {
-  // Does not compile: its diagnostic says what a mask is made of.
-  constexpr AdditiveMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
-    static_assert(
-        detail::no_such_call<decltype(m)>,
-        "an AdditiveMask is made of a Tensor<float>; bools are a BlockMask or a KeepMask");
-  }
+struct AdditiveMask<> : detail::NoMaskOfThis {
+  using NoMaskOfThis::NoMaskOfThis;
 };
 
 }  // namespace tinyattn

@@ -49,7 +49,7 @@ struct MultiHeadAttention {
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. Nothing is kept between calls.
-  struct Workspace : detail::WorkspaceOf<config> {};
+  struct Workspace : detail::LayerWorkspace<config> {};
 
   // The keys and values of the tokens so far, for a causal layer. size() is their number, clear()
   // removes them, has_room(count) says whether there is room for more. Cache::Workspace is all the

@@ -157,14 +157,11 @@ using Norm =
 }  // namespace detail
 
 // Sets the weights to 1 and the biases to 0, as PyTorch does; draws nothing.
-template <std::size_t Dim, random_generator Generator>
-constexpr void initialize(LayerNorm<Dim>& norm, Generator&) noexcept {
+template <template <std::size_t> class Norm, std::size_t Dim, random_generator Generator>
+requires std::is_same_v<decltype(Norm<Dim>::epsilon), Epsilon>
+constexpr void initialize(Norm<Dim>& norm, Generator&) noexcept {
   norm.weight = full<float, Dim>(1.0f);
-  norm.bias = {};
-}
-template <std::size_t Dim, random_generator Generator>
-constexpr void initialize(RmsNorm<Dim>& norm, Generator&) noexcept {
-  norm.weight = full<float, Dim>(1.0f);
+  if constexpr (requires { norm.bias; }) norm.bias = {};
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -22,32 +22,29 @@ consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noe
 }
 
 // All the scratch of a layer.
-template <class Port, std::size_t Width, std::size_t KvWidth, std::size_t ContextLength,
-          std::size_t IntegerWidth = 0>
+template <auto config>
 struct LayerWorkspace {
-  static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
-  static constexpr std::size_t query_rows = kernel::minimum(block_rows, Port::query_rows);
-  static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
-                    query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
-                    TINYATTN_LANES % kernel::room_of_scores<Port>(1) == 0,
+  static constexpr std::size_t width = config.d_out, tokens = config.context_length,
+                               kv_width = kv_heads<config> * head_dim<config>;
+  static constexpr std::size_t block_rows = kernel::block_rows<native_port>(tokens);
+  static constexpr std::size_t query_rows = kernel::minimum(block_rows, native_port::query_rows);
+  static_assert(block_rows <= TINYATTN_BLOCK_ROWS(tokens) &&
+                    query_rows <= TINYATTN_QUERY_ROWS(tokens) &&
+                    TINYATTN_LANES % kernel::room_of_scores<native_port>(1) == 0,
                 "scratch, as scratch.h counts it, must suffice for every port");
-
-  static_assert(fits_in_memory(Width, ContextLength),
+  static_assert(fits_in_memory(width, tokens),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[kernel::layer_scratch(Width, KvWidth, ContextLength, ContextLength)];
+  float scratch[kernel::layer_scratch(width, kv_width, tokens, tokens)];
   // As many rows as scratch.h counts, whatever the port.
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, TINYATTN_QUERY_ROWS(ContextLength)> integers;
+  [[no_unique_address]] IntegerWorkspace<integer_width<config>, TINYATTN_QUERY_ROWS(tokens)>
+      integers;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
-    return kernel::parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows,
+    return kernel::parts_of(scratch, width, kv_width, tokens, block_rows, query_rows,
                             integers.parts());
   }
 };
-
-template <auto config>
-using WorkspaceOf = LayerWorkspace<native_port, config.d_out, kv_heads<config> * head_dim<config>,
-                                   config.context_length, integer_width<config>>;
 
 // Returns how many tokens a call with a cache takes at a time: from one to four, as long as their
 // scratch, floats_of(rows), is no larger than eight rows of the widest layer.
