@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the house: each room keeps to its budget of lines, inference includes no header of training, the version is said
-alike, and each promise of tests/README.md is held by tests that exist, at each change by such as every change runs.
+"""Tests the house: each room of the tests keeps to its budget of lines, each promise of README.md is held by tests that
+exist, at each change by such as every change runs, and the pages of folders of headers list all headers there.
 
     house.py INTROSPECTED      what `meson introspect --tests` says of this build, as a file
 """
@@ -65,10 +65,17 @@ def is_held(change, night):
     return ", ".join(wrong) or ("" if named(change) or change.strip() == "the night alone" else "nothing holds it at each change")
 
 
+def lists_its_headers(page):
+    """Compares the headers that the tables of a page name with those of its folder, and of folders in it."""
+    cells = "".join(re.findall(r"^\| (`.+?) \|", page.read_text(encoding="utf-8"), re.MULTILINE))
+    listed = {name for name in named(cells) if name.endswith(".hpp")}
+    return " ".join(sorted({file.name for file in page.parent.rglob("*.hpp")} ^ listed))
+
+
 rows = promises()
 tap.report([("every file has a room with a budget", every_file_has_a_room),
             *((f"lines of {room}", keeps_to_its_budget, room, budget) for room, budget in BUDGETS.items()),
-            ("inference includes nothing of training", inference_without_training),
-            ("the version is said alike", one_version),
+            *((f"headers of {folder}/", lists_its_headers, targets.ROOT / "include/tinyattn" / folder / "README.md")
+              for folder in ("detail", "kernel")),
             ("there are promises", "" if len(rows) > 20 else str(len(rows))),
             *((promise, is_held, change, night) for promise, change, night in rows)])
