@@ -109,14 +109,13 @@ struct Conv1d {
       "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
-  template <tensor_like TensorX>
+  template <class TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
-    detail::Convolved<config, TensorX> out;
-    forward(x, out);
-    return out;
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+    if constexpr (detail::check_argument<TensorX>()) {
+      detail::Convolved<config, TensorX> out;
+      forward(x, out);
+      return out;
+    }
   }
 
   friend constexpr bool operator==(const Conv1d&, const Conv1d&) = default;

@@ -51,14 +51,8 @@ struct Linear {
       "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
-  template <tensor_like TensorX>
-  constexpr auto operator()(const TensorX& x) const noexcept {
-    detail::WithCols<TensorX, Out> out;
-    forward(x, out);
-    return out;
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+  constexpr auto operator()(const auto& x) const noexcept {
+    return detail::by_value<Out>(*this, x);
   }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;

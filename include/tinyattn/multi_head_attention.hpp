@@ -57,12 +57,9 @@ struct MultiHeadAttention {
   struct Cache : detail::KeyValueCache<config> {};
 
   // By value: result and workspace are on the stack.
-  template <tensor_like TensorX>
-  constexpr auto operator()(const TensorX& x) const noexcept {
-    return (*this)(x, x, x);
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+  constexpr auto operator()(const auto& x) const noexcept {
+    Workspace workspace;
+    return detail::by_value<config.d_out>(*this, x, workspace);
   }
 
   // Cross-attention: queries from one input, keys and values from others of one length.
@@ -172,15 +169,9 @@ struct StackedCausalAttention {
   Head heads[NumHeads];  // head h writes the columns of `out` from h * DOut on
 
   // By value: result and workspace are on the stack.
-  template <tensor_like TensorX>
-  constexpr auto operator()(const TensorX& x) const noexcept {
-    detail::WithCols<TensorX, DOut * NumHeads> out;
+  constexpr auto operator()(const auto& x) const noexcept {
     Workspace workspace;
-    forward(x, out, workspace);
-    return out;
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+    return detail::by_value<DOut * NumHeads>(*this, x, workspace);
   }
 
   // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut], and may not be x.

@@ -88,14 +88,8 @@ struct LayerNorm {
       "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
-  template <tensor_like TensorX>
-  constexpr auto operator()(const TensorX& x) const noexcept {
-    detail::Like<TensorX> out;
-    forward(x, out);
-    return out;
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+  constexpr auto operator()(const auto& x) const noexcept {
+    return detail::by_value<Dim>(*this, x);
   }
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
@@ -129,14 +123,8 @@ struct RmsNorm {
       "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
-  template <tensor_like TensorX>
-  constexpr auto operator()(const TensorX& x) const noexcept {
-    detail::Like<TensorX> out;
-    forward(x, out);
-    return out;
-  }
-  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::diagnose(x);
+  constexpr auto operator()(const auto& x) const noexcept {
+    return detail::by_value<Dim>(*this, x);
   }
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
