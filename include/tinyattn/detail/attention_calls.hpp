@@ -58,16 +58,26 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
         layer, group, rotation<config.context_length, dim, config.rotary_base>(is_interleaved)};
 }
 
+// What queries, keys and values are computed from.
+template <class Query, class Key, class Value>
+struct Inputs {
+  const Query& query;
+  const Key& key;
+  const Value& value;
+};
+
 // Returns element `index` of a batch, as kernels take it.
-TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(
-    std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
-    const auto& key_input, const auto& value_input, auto& out) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(std::size_t index,
+                                                                    std::size_t tokens,
+                                                                    std::size_t source_tokens,
+                                                                    const auto& inputs,
+                                                                    auto& out) noexcept {
   return {index,
           tokens,
           source_tokens,
-          input(query_input, index),
-          input(key_input, index),
-          input(value_input, index),
+          input(inputs.query, index),
+          input(inputs.key, index),
+          input(inputs.value, index),
           output(out, index)};
 }
 
@@ -84,16 +94,14 @@ TINYATTN_ALWAYS_INLINE constexpr auto layer_mask(const auto& mask, std::size_t t
 // for none.
 template <auto config, kernel::CallShape specialized = kernel::CallShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::size_t tokens,
-                                                    std::size_t source_tokens,
-                                                    const auto& query_input, const auto& key_input,
-                                                    const auto& value_input, const auto& mask,
-                                                    auto& out, auto& workspace,
+                                                    std::size_t source_tokens, const auto& inputs,
+                                                    const auto& mask, auto& out, auto& workspace,
                                                     const auto& take_weights) noexcept {
   on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
-    for (std::size_t i = 0; i < LayoutOf<decltype(query_input)>::batch; ++i)
+    for (std::size_t i = 0; i < LayoutOf<decltype(inputs.query)>::batch; ++i)
       kernel::forward<decltype(port), specialized>(
           describe(attention), workspace.parts(),
-          batch_element(i, tokens, source_tokens, query_input, key_input, value_input, out),
+          batch_element(i, tokens, source_tokens, inputs, out),
           layer_mask<config>(mask, tokens, source_tokens), take_weights);
   });
 }
@@ -114,45 +122,33 @@ consteval kernel::CallShape specialized_shape(kernel::CallShape shape, std::size
   return shape;
 }
 
-// Runs the layer on all rows of the inputs. A small call is compiled for its sizes. This and the
-// next three functions check the types of a call first.
-template <auto config, class Query, class Key, class Value, class Mask, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Query& query_input,
-                                                  const Key& key_input, const Value& value_input,
-                                                  const Mask& mask, Out& out,
-                                                  auto& workspace) noexcept {
+// Runs the layer on all rows of the inputs, and copies the weights if there is a tensor for them. A
+// small call without is compiled for its sizes. This and the next three functions check the types
+// of a call first.
+template <auto config, class Query, class Key, class Value, class Mask, class Out, class... Weights>
+TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention,
+                                                  const Inputs<Query, Key, Value>& inputs,
+                                                  const Mask& mask, Out& out, auto& workspace,
+                                                  Weights&... weights) noexcept {
   if constexpr (check_layer<config, Query, Key, Value, Out>() &&
-                check_mask_of<Mask, Query, Key>()) {
+                check_mask_of<Mask, Query, Key>() &&
+                (... && check_head_weights<config, Query, Key, Weights>())) {
     using Workspace = std::remove_cvref_t<decltype(workspace)>;
     constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
     constexpr kernel::CallShape shape{tokens, source_tokens, config.d_in, config.d_out,
                                       head_dim<config>};
     constexpr kernel::CallShape specialized =
-        is_grouped<config> || has_band<config>
+        is_grouped<config> || has_band<config> || sizeof...(Weights) != 0
             ? kernel::CallShape{}
             : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
-    forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
-                                       value_input, mask, out, workspace, kernel::IgnoreWeights{});
+    forward_batch<config, specialized>(attention, tokens, source_tokens, inputs, mask, out,
+                                       workspace, copy_weights<Query, Key>(weights...));
   }
-}
-
-template <auto config, class Query, class Key, class Value, class Out, class Weights>
-constexpr void forward_with_weights(const auto& attention, const Query& query_input,
-                                    const Key& key_input, const Value& value_input, Out& out,
-                                    Weights& weights, const auto& no_mask,
-                                    auto& workspace) noexcept {
-  if constexpr (check_layer<config, Query, Key, Value, Out>())
-    if constexpr (check_head_weights<config, Query, Key, Weights>()) {
-      constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
-      forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
-                            no_mask, out, workspace, copy_weights<Query, Key>(weights));
-    }
 }
 
 // Runs the layer on the first rows of the inputs, whose numbers are known at run time.
 template <auto config, class Query, class Key, class Value, class Mask, class Out>
-constexpr Status forward_counted(const auto& attention, const Query& query_input,
-                                 const Key& key_input, const Value& value_input,
+constexpr Status forward_counted(const auto& attention, const Inputs<Query, Key, Value>& inputs,
                                  std::size_t num_tokens, std::size_t num_source_tokens,
                                  const Mask& mask, Out& out, auto& workspace) noexcept {
   using kernel::minimum;
@@ -162,8 +158,8 @@ constexpr Status forward_counted(const auto& attention, const Query& query_input
         num_source_tokens > minimum(config.context_length, LayoutOf<Key>::rows))
       return Status::too_many_tokens;
     if (num_tokens != 0)
-      forward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
-                            value_input, mask, out, workspace, kernel::IgnoreWeights{});
+      forward_batch<config>(attention, num_tokens, num_source_tokens, inputs, mask, out, workspace,
+                            kernel::IgnoreWeights{});
   }
   return Status::ok;
 }
@@ -203,12 +199,12 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
   const auto layer = describe(attention);
   auto weight_stream = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i)
-    kernel::forward_by_head<Port>(layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
-                                  layer_mask<config>(mask, tokens, tokens),
-                                  [&](std::size_t, std::size_t, float* row, std::size_t end) {
-                                    kernel::drop<Port>(row, end, tokens, Attention::dropout_rate,
-                                                       weight_stream);
-                                  });
+    kernel::forward_by_head<Port>(
+        layer, scratch, batch_element(i, tokens, tokens, Inputs{x, x, x}, out),
+        layer_mask<config>(mask, tokens, tokens),
+        [&](std::size_t, std::size_t, float* row, std::size_t end) {
+          kernel::drop<Port>(row, end, tokens, Attention::dropout_rate, weight_stream);
+        });
   auto output_stream = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i) {
     const kernel::Output rows = output(out, i);
@@ -265,8 +261,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto forward_attention(const auto& attention,
                                                         auto&... arguments) noexcept {
   using Said = Call<1, Types...>;
   const auto& query = nth<0>(arguments...);
-  const auto& key = nth<Said::key>(arguments...);
-  const auto& value = nth<Said::value>(arguments...);
+  const Inputs inputs{query, nth<Said::key>(arguments...), nth<Said::value>(arguments...)};
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
   auto& out = nth<Said::out>(arguments...);
   auto& workspace = nth<Said::workspace>(arguments...);
@@ -277,22 +272,21 @@ TINYATTN_ALWAYS_INLINE constexpr auto forward_attention(const auto& attention,
     return forward_training<config>(attention, query, mask_of<Said>(arguments...), out, workspace,
                                     nth<Said::generator>(arguments...));
   else if constexpr (Said::has_counts)
-    return forward_counted<config>(attention, query, key, value, tokens,
+    return forward_counted<config>(attention, inputs, tokens,
                                    rows_of<Said, Said::key, Said::source_tokens>(arguments...),
                                    mask_of<Said>(arguments...), out, workspace);
   else
-    return forward_all<config>(attention, query, key, value, mask_of<Said>(arguments...), out,
-                               workspace);
+    return forward_all<config>(attention, inputs, mask_of<Said>(arguments...), out, workspace);
 }
 
 // Those of forward_with_weights.
 template <auto config, class... Types>
 constexpr void forward_attention_with_weights(const auto& attention, auto&... arguments) noexcept {
   using Said = Call<2, Types...>;
-  forward_with_weights<config>(attention, nth<0>(arguments...), nth<Said::key>(arguments...),
-                               nth<Said::value>(arguments...), nth<Said::out>(arguments...),
-                               nth<Said::out + 1>(arguments...), NoMask{},
-                               nth<Said::workspace>(arguments...));
+  const Inputs inputs{nth<0>(arguments...), nth<Said::key>(arguments...),
+                      nth<Said::value>(arguments...)};
+  forward_all<config>(attention, inputs, NoMask{}, nth<Said::out>(arguments...),
+                      nth<Said::workspace>(arguments...), nth<Said::out + 1>(arguments...));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
