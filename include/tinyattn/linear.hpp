@@ -3,6 +3,7 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
@@ -104,9 +105,9 @@ constexpr auto quantize(const Linear<In, Out, Bias>& linear) noexcept {
 // [out features, in features] there. The result, with all weights, is on the stack unless it is a
 // constant.
 template <std::size_t Out, std::size_t In, std::size_t... BiasSize>
-requires(sizeof...(BiasSize) <=
-         1) constexpr auto from_torch(const Matrix<float, Out, In>& weight_out_in,
-                                      const Vector<float, BiasSize>&... bias) noexcept {
+requires detail::at_most_one<Vector<float, BiasSize>...>
+constexpr auto from_torch(const Matrix<float, Out, In>& weight_out_in,
+                          const Vector<float, BiasSize>&... bias) noexcept {
   static_assert((... && (BiasSize == Out)), "bias must have one element for each row of weight");
   return Linear<In, Out, sizeof...(BiasSize) == 1>{transpose(weight_out_in), {bias...}};
 }

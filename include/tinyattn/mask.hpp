@@ -6,7 +6,6 @@
 #pragma once
 
 #include "tinyattn/detail/forms.hpp"
-#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -190,72 +189,59 @@ constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
 
 namespace detail {
 
-// Bases of MaskTraits, for masks of any number of tokens, and for masks with a tensor.
-struct AnyShape {
-  static constexpr bool is_mask = true;
-  template <std::size_t, std::size_t>
-  static constexpr bool fits = true;
-};
-template <std::size_t... Extents>
-struct TensorShape {
-  static constexpr bool is_mask = true;
-  static constexpr std::size_t row_stride =
-      sizeof...(Extents) == 1 ? 0 : LayoutOf<Tensor<bool, Extents...>>::cols;
-  template <std::size_t Tokens, std::size_t SourceTokens>
-  static constexpr bool fits =
-      same_shape<Tensor<bool, Extents...>, Matrix<bool, Tokens, SourceTokens>> ||
-      same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
-};
-template <>
-struct TensorShape<> : MaskTraits<void> {};
+// Each mask as kernels take it, for `tokens` queries and `keys` source tokens.
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(NoMask, std::size_t,
+                                                          std::size_t keys) noexcept {
+  return kernel::no_mask(keys);
+}
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(Causal, std::size_t,
+                                                          std::size_t keys) noexcept {
+  return {keys, 0};
+}
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(CausalBottomRight, std::size_t tokens,
+                                                          std::size_t keys) noexcept {
+  return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
+}
+// All queries share a tensor of one row.
+template <class TensorM>
+inline constexpr std::size_t stride_of =
+    LayoutOf<TensorM>::rank == 1 ? 0 : LayoutOf<TensorM>::stride;
+template <std::size_t Extent, std::size_t... More>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const BlockMask<Extent, More...>& mask,
+                                                          std::size_t, std::size_t keys) noexcept {
+  return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), false,
+                            stride_of<decltype(mask.tensor)>);
+}
+template <std::size_t Extent, std::size_t... More>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const KeepMask<Extent, More...>& mask,
+                                                          std::size_t, std::size_t keys) noexcept {
+  return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), true,
+                            stride_of<decltype(mask.tensor)>);
+}
+template <std::size_t Extent, std::size_t... More>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const AdditiveMask<Extent, More...>& mask,
+                                                          std::size_t, std::size_t keys) noexcept {
+  return kernel::with_addends(kernel::no_mask(keys), mask.tensor.data(),
+                              stride_of<decltype(mask.tensor)>);
+}
 
-template <>
-struct MaskTraits<NoMask> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(NoMask, std::size_t,
-                                                                   std::size_t keys) noexcept {
-    return kernel::no_mask(keys);
-  }
+template <class Mask>
+concept mask_type = requires(const Mask& mask) {
+  kernel_mask(mask, std::size_t{}, std::size_t{});
 };
-template <>
-struct MaskTraits<Causal> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(Causal, std::size_t,
-                                                                   std::size_t keys) noexcept {
-    return {keys, 0};
+
+// Whether a mask is one for so many tokens: any without a tensor, or [tokens, source tokens], or
+// one row for all queries.
+template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
+consteval bool mask_fits() noexcept {
+  if constexpr (requires(const Mask& mask) { mask.tensor; }) {
+    using Of = decltype(Mask::tensor);
+    using Element = typename Of::value_type;
+    return same_shape<Of, Matrix<Element, Tokens, SourceTokens>> ||
+           same_shape<Of, Vector<Element, SourceTokens>>;
   }
-};
-template <>
-struct MaskTraits<CausalBottomRight> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(CausalBottomRight,
-                                                                   std::size_t tokens,
-                                                                   std::size_t keys) noexcept {
-    return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
-  }
-};
-template <std::size_t... Extents>
-struct MaskTraits<BlockMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(
-      const BlockMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
-    return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), false,
-                              TensorShape<Extents...>::row_stride);
-  }
-};
-template <std::size_t... Extents>
-struct MaskTraits<KeepMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(const KeepMask<Extents...>& mask,
-                                                                   std::size_t,
-                                                                   std::size_t keys) noexcept {
-    return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), true,
-                              TensorShape<Extents...>::row_stride);
-  }
-};
-template <std::size_t... Extents>
-struct MaskTraits<AdditiveMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(
-      const AdditiveMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
-    return kernel::with_addends(kernel::no_mask(keys), mask.tensor.data(),
-                                TensorShape<Extents...>::row_stride);
-  }
-};
+  return true;
+}
 
 }  // namespace detail
 

@@ -9,7 +9,6 @@
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/call.hpp"
 #include "tinyattn/detail/config_checks.hpp"
-#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/scaled_dot_product.hpp"
 #include "tinyattn/detail/sinusoids.hpp"

@@ -4,7 +4,7 @@
 // caller then computes nothing, so that no page of errors follows.
 #pragma once
 
-#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/mask.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <type_traits>
@@ -15,7 +15,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
 consteval bool check_mask() noexcept {
-  constexpr bool is_mask = MaskTraits<Mask>::is_mask;
+  constexpr bool is_mask = mask_type<Mask>;
   constexpr bool is_floats = std::is_same_v<std::remove_all_extents_t<Mask>, float> || requires {
     requires std::is_same_v<typename Mask::value_type, float>;
   };
@@ -24,7 +24,7 @@ consteval bool check_mask() noexcept {
                 "this is no mask: a Tensor<bool> alone does not say whether true masks or keeps; "
                 "BlockMask and KeepMask do");
   if constexpr (is_mask) {
-    constexpr bool fits = MaskTraits<Mask>::template fits<Tokens, SourceTokens>;
+    constexpr bool fits = mask_fits<Mask, Tokens, SourceTokens>();
     static_assert(fits, "mask must be [tokens, source tokens] or [source tokens]");
     return fits;
   }

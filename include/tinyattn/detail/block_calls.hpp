@@ -8,7 +8,6 @@
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/blocks.hpp"
 #include "tinyattn/detail/call.hpp"
-#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/shape.hpp"

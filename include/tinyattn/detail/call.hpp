@@ -4,7 +4,6 @@
 // inputs, how many of their rows are tokens, a mask or a cache, outputs, a workspace, a generator.
 #pragma once
 
-#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/shape.hpp"
@@ -26,7 +25,7 @@ consteval Word word_of() noexcept {
     return Word::tensor;
   else if constexpr (std::is_convertible_v<Type, std::size_t>)
     return Word::count;
-  else if constexpr (MaskTraits<Type>::is_mask || std::is_array_v<Type> || std::is_pointer_v<Type>)
+  else if constexpr (mask_type<Type> || std::is_array_v<Type> || std::is_pointer_v<Type>)
     return Word::mask;
   else if constexpr (requires(Type & cache) { cache.has_room(std::size_t{1}); })
     return Word::cache;

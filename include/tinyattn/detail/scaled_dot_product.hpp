@@ -3,9 +3,9 @@
 // Scaled dot-product attention of tensors, on one port.
 #pragma once
 
-#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/attention.hpp"
+#include "tinyattn/mask.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/shape.hpp"
 
@@ -28,8 +28,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   constexpr std::size_t query_rows = kernel::evenly(LayoutQuery::rows, Port::query_rows),
                         row_size = kernel::room_of_scores<Port>(LayoutKey::rows);
   float scores[query_rows * row_size];
-  const kernel::Mask described =
-      MaskTraits<Mask>::kernel_mask(mask, LayoutQuery::rows, LayoutKey::rows);
+  const kernel::Mask described = kernel_mask(mask, LayoutQuery::rows, LayoutKey::rows);
   for (std::size_t i = 0; i < LayoutQuery::batch; ++i)
     kernel::attend<Port, true>({LayoutQuery::rows,
                                 query_rows,

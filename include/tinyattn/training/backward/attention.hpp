@@ -27,7 +27,7 @@ constexpr void attention_backward(const Query& query, const Key& key, const Valu
                         most = kernel::minimum(tokens, Port::query_rows),
                         row_size = kernel::room_of_scores<Port>(source_tokens);
   float weights[most * row_size], d_scores[most * row_size], queries[most * key_dim];
-  const kernel::Mask described = MaskTraits<Mask>::kernel_mask(mask, tokens, source_tokens);
+  const kernel::Mask described = kernel_mask(mask, tokens, source_tokens);
   if constexpr (!is_no_gradient<decltype(key_gradient)>) fill_with_zeros(key_gradient);
   if constexpr (!is_no_gradient<decltype(value_gradient)>) fill_with_zeros(value_gradient);
   for (std::size_t element = 0; element < LayoutOf<Query>::batch; ++element)
