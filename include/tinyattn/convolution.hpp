@@ -19,7 +19,6 @@
 #include "tinyattn/weights.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -56,17 +55,6 @@ consteval Conv1dConfig with_weights(Conv1dConfig config, Weights weights) noexce
   return config;
 }
 
-// A row of floats, for a kernel that is partly outside of x.
-template <std::size_t Size>
-struct PaddedRow {
-  float elements[Size];
-  TINYATTN_ALWAYS_INLINE constexpr float* data() noexcept { return elements; }
-};
-template <>
-struct PaddedRow<0> {
-  TINYATTN_ALWAYS_INLINE constexpr float* data() noexcept { return nullptr; }
-};
-
 }  // namespace detail
 
 // torch.nn.Conv1d on the transpose, with groups and a dilation of 1: a token is a row here. A
@@ -89,9 +77,7 @@ struct Conv1d {
   }
 
   // Of floats [kernel * in, out], of int8 [out, kernel * in].
-  std::conditional_t<config.weights == Weights::int8, Int8Matrix<width, config.out>,
-                     Matrix<float, width, config.out>>
-      weight{};
+  detail::WeightMatrix<config.weights, width, config.out> weight{};
   // Added to each row.
   [[no_unique_address]] detail::Optional<config.bias, Vector<float, config.out>> bias{};
 
@@ -123,11 +109,7 @@ struct Conv1d {
   // Weights of floats are not quantized by an assignment.
   template <Conv1dConfig other>
   requires(other.weights != config.weights) constexpr operator Conv1d<other>() const noexcept {
-    static_assert(
-        detail::no_such_call<Conv1d<other>>,
-        "weights of floats and int8 weights are different types: quantize(layer) makes int8 of "
-        "floats");
-    return {};
+    return detail::diagnose_quantization<Conv1d<other>>();
   }
 
   using Members = detail::Members<detail::names<"weight", "bias">, &Conv1d::weight, &Conv1d::bias>;
@@ -149,7 +131,7 @@ constexpr void Conv1d<config>::forward(const TensorX& x, Out& out) const noexcep
       constexpr bool all_whole =
           shape.begin_of_whole() == 0 && shape.end_of_whole() == shape.rows();
       detail::IntegerWorkspace<of_int8, detail::rows_on_stack(shape.rows(), of_int8)> integers;
-      detail::PaddedRow<all_whole ? 0 : of_int8> padded;
+      detail::Table<float, all_whole ? 0 : of_int8> padded;  // a row that is partly outside of x
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
         kernel::convolve<decltype(port), all_whole>(shape, detail::matrix_at(x, element),
                                                     describe(*this), detail::output(out, element),

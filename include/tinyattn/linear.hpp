@@ -18,7 +18,6 @@
 #include "tinyattn/weights.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -35,9 +34,7 @@ struct Linear {
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
                                parameter_bytes = detail::bytes_of_parameters<Linear>();
 
-  // Of floats [In, Out], of int8 [Out, In].
-  std::conditional_t<weights == Weights::int8, Int8Matrix<In, Out>, Matrix<float, In, Out>>
-      weight{};
+  detail::WeightMatrix<weights, In, Out> weight{};  // of floats [In, Out], of int8 [Out, In]
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
@@ -61,11 +58,7 @@ struct Linear {
   // Weights of floats are not quantized by an assignment.
   template <Weights other>
   requires(other != weights) constexpr operator Linear<In, Out, Bias, other>() const noexcept {
-    static_assert(
-        detail::no_such_call<Linear<In, Out, Bias, other>>,
-        "weights of floats and int8 weights are different types: quantize(layer) makes int8 of "
-        "floats");
-    return {};
+    return detail::diagnose_quantization<Linear<In, Out, Bias, other>>();
   }
 
   using Members = detail::Members<detail::names<"weight", "bias">, &Linear::weight, &Linear::bias>;

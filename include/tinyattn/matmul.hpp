@@ -13,7 +13,6 @@
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 

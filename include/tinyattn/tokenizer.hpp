@@ -3,6 +3,7 @@
 // Tokenizers: from text to the tokens of a language model, and back.
 #pragma once
 
+#include "tinyattn/detail/optional.hpp"
 #include "tinyattn/kernel/text/encoding.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/token.hpp"
@@ -47,18 +48,6 @@ struct TokenizerConfig {
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
-
-// An array of a size that may be 0.
-template <class Element, std::size_t Size>
-struct Table {
-  Element elements[Size];
-  constexpr Element operator[](std::size_t i) const noexcept { return elements[i]; }
-};
-
-template <class Element>
-struct Table<Element, 0> {
-  constexpr Element operator[](std::size_t) const noexcept { return {}; }
-};
 
 // The number of bits of `value`.
 constexpr unsigned bits_for(std::size_t value) noexcept {

@@ -13,7 +13,6 @@
 #include "tinyattn/status.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 namespace tinyattn {
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
@@ -31,6 +32,20 @@ struct Int8Matrix {
 };
 
 namespace detail {
+
+// The weights of `Out` outputs of `In` inputs each: of int8 [Out, In], of floats [In, Out].
+template <Weights weights, std::size_t In, std::size_t Out>
+using WeightMatrix =
+    std::conditional_t<weights == Weights::int8, Int8Matrix<In, Out>, Matrix<float, In, Out>>;
+
+// Weights of floats are not quantized by an assignment: diagnoses a conversion to Other.
+template <class Other>
+constexpr Other diagnose_quantization() noexcept {
+  static_assert(no_such_call<Other>,
+                "weights of floats and int8 weights are different types: quantize(layer) makes "
+                "int8 of floats");
+  return {};
+}
 
 // The nearest integer, half to even, of a number below 2^51.
 constexpr double rounded_to_integer(double x) noexcept {
