@@ -17,15 +17,11 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <Activation activation, class TensorM>
-constexpr auto activate(const TensorM& m, auto&... out) noexcept {
-  return map_rows(
-      m,
-      [](auto port, const float* from, float* to, std::size_t count) {
-        kernel::activate_row<decltype(port)>(activation, from, to, count);
-      },
-      out...);
-}
+template <Activation activation>
+inline constexpr auto activate_row =
+    [](auto port, const float* from, float* to, std::size_t count) TINYATTN_INLINE_LAMBDA {
+      kernel::activate_row<decltype(port)>(activation, from, to, count);
+    };
 
 // A static_assert diagnoses what scales features, if it is wrong.
 template <class TensorX, class Mean, class InverseDeviation>
@@ -48,7 +44,7 @@ consteval bool check_features() noexcept {
   template <tensor_like TensorM, tensor_like... Out>                               \
   requires detail::at_most_one<Out...>                                             \
   constexpr auto name(const TensorM& m, Out&... out) noexcept {                    \
-    return detail::activate<Activation::name>(m, out...);                          \
+    return detail::map_rows(m, detail::activate_row<Activation::name>, out...);    \
   }                                                                                \
   template <class First>                                                           \
   constexpr detail::Diagnosed name(const First&, detail::Anything, ...) noexcept { \

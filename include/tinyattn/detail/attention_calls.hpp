@@ -64,6 +64,8 @@ struct Inputs {
   const Key& key;
   const Value& value;
 };
+template <class Query, class Key, class Value>
+Inputs(const Query&, const Key&, const Value&) -> Inputs<Query, Key, Value>;
 
 // Returns element `index` of a batch, as kernels take it.
 TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(std::size_t index,
