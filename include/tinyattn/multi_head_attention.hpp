@@ -13,7 +13,6 @@
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"
-#include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>

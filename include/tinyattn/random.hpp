@@ -6,7 +6,6 @@
 #pragma once
 
 #include "tinyattn/kernel/random.hpp"
-#include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <array>

@@ -10,7 +10,6 @@
 #include "tinyattn/feed_forward.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/normalization.hpp"
-#include "tinyattn/status.hpp"
 
 #include <cstddef>
 
