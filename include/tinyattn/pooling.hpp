@@ -20,27 +20,33 @@ namespace detail {
 
 // Reduces the first `count` tokens of each matrix of a batch by reduce(port, rows, cols, x, out).
 template <class TensorX, class Out>
-constexpr Status reduce_tokens(const TensorX& x, std::size_t count, Out& out,
-                               const auto& reduce) noexcept {
-  if constexpr (check_pooling<TensorX, Out>()) {
-    const Status status = check_count<TensorX>(count);
-    if (status == Status::ok)
-      on_native_port([&](auto port) {
-        for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
-          reduce(port, count, LayoutOf<TensorX>::cols, input(x, i),
-                 out.data() + i * LayoutOf<Out>::stride);
-      });
-    return status;
-  }
-  return Status::ok;
+constexpr void reduce_tokens(const TensorX& x, std::size_t count, Out& out,
+                             const auto& reduce) noexcept {
+  on_native_port([&](auto port) {
+    for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
+      reduce(port, count, LayoutOf<TensorX>::cols, input(x, i),
+             out.data() + i * LayoutOf<Out>::stride);
+  });
 }
 
-// The same of all tokens, in both forms.
+// The same of all tokens, in both forms; and of a number of tokens that is checked first.
 template <class TensorX>
 constexpr auto reduce_all_tokens(const TensorX& x, const auto& reduce, auto&... out) noexcept {
   using Layout = LayoutOf<TensorX>;
   return into<WithBatch<TensorX, Layout::cols>>(
-      [&](auto& to) { static_cast<void>(reduce_tokens(x, Layout::rows, to, reduce)); }, out...);
+      [&](auto& to) {
+        if constexpr (check_tokens<TensorX>() && check_pooled<TensorX, decltype(to)>())
+          reduce_tokens(x, Layout::rows, to, reduce);
+      },
+      out...);
+}
+template <class TensorX, class Out>
+constexpr Status reduce_some_tokens(const TensorX& x, std::size_t count, Out& out,
+                                    const auto& reduce) noexcept {
+  const Status status = check_count<TensorX>(count);
+  if constexpr (check_tokens<TensorX>() && check_pooled<TensorX, Out>())
+    if (status == Status::ok) reduce_tokens(x, count, out, reduce);
+  return status;
 }
 
 inline constexpr auto mean_of_rows = [](auto port, auto... rows) TINYATTN_INLINE_LAMBDA {
@@ -64,7 +70,7 @@ constexpr auto mean(const TensorX& x, Out&... out) noexcept {
 // has.
 template <tensor_like TensorX, tensor_like Out>
 constexpr Status mean(const TensorX& x, std::size_t count, Out& out) noexcept {
-  return detail::reduce_tokens(x, count, out, detail::mean_of_rows);
+  return detail::reduce_some_tokens(x, count, out, detail::mean_of_rows);
 }
 
 TINYATTN_DIAGNOSTIC(class First, mean(const First&, detail::Anything, ...),
@@ -83,7 +89,7 @@ constexpr auto largest(const TensorX& x, Out&... out) noexcept {
 // has.
 template <tensor_like TensorX, tensor_like Out>
 constexpr Status largest(const TensorX& x, std::size_t count, Out& out) noexcept {
-  return detail::reduce_tokens(x, count, out, detail::maximum_of_rows);
+  return detail::reduce_some_tokens(x, count, out, detail::maximum_of_rows);
 }
 
 TINYATTN_DIAGNOSTIC(class First, largest(const First&, detail::Anything, ...),

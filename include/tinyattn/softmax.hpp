@@ -19,25 +19,24 @@ namespace detail {
 
 template <class TensorM, class Out>
 constexpr void softmax_rows(const TensorM& m, float scale, Out& out) noexcept {
-  if constexpr (check_rows<TensorM, Out>())
-    on_native_port([&](auto port) {
-      using Port = decltype(port);
-      using LayoutM = LayoutOf<TensorM>;
-      constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
-      const kernel::Output to{out.data(), LayoutOf<Out>::stride};
-      kernel::Dense from{m.data(), LayoutM::stride};
-      if (kernel::is_no_scale(scale)) {
-        kernel::level_rows<Port>(rows, cols, from, to);
-        from = to;
-        scale = 1.0f;
-      }
-      const auto end_of = [](std::size_t) { return LayoutM::cols; };
-      if constexpr (kernel::has_few_vectors<Port, cols>)
-        kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, end_of,
-                                                                          scale);
-      else
-        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, end_of, scale);
-    });
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    using LayoutM = LayoutOf<TensorM>;
+    constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
+    const kernel::Output to{out.data(), LayoutOf<Out>::stride};
+    kernel::Dense from{m.data(), LayoutM::stride};
+    if (kernel::is_no_scale(scale)) {
+      kernel::level_rows<Port>(rows, cols, from, to);
+      from = to;
+      scale = 1.0f;
+    }
+    const auto end_of = [](std::size_t) { return LayoutM::cols; };
+    if constexpr (kernel::has_few_vectors<Port, cols>)
+      kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, end_of,
+                                                                        scale);
+    else
+      kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, end_of, scale);
+  });
 }
 
 }  // namespace detail
@@ -50,8 +49,12 @@ constexpr void softmax_rows(const TensorM& m, float scale, Out& out) noexcept {
 template <tensor_like TensorM, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto softmax(const TensorM& m, float scale, Out&... out) noexcept {
-  return detail::into<detail::Like<TensorM>>([&](auto& to) { detail::softmax_rows(m, scale, to); },
-                                             out...);
+  return detail::into<detail::Like<TensorM>>(
+      [&](auto& to) {
+        if constexpr (detail::check_rows<TensorM, decltype(to)>())
+          detail::softmax_rows(m, scale, to);
+      },
+      out...);
 }
 
 template <tensor_like TensorM, tensor_like... Out>

@@ -76,15 +76,11 @@ consteval bool check_tokens() noexcept {
 }
 
 template <class TensorX, class Out>
-consteval bool check_pooling() noexcept {
+consteval bool check_pooled() noexcept {
   constexpr bool writable = is_writable<Out>, fits = is_pooled<TensorX, Out>;
   static_assert(writable, "out must hold floats, and not be const");
-  if constexpr (check_tokens<TensorX>()) {
-    static_assert(!writable || fits, "out must have the shape of x, but no axis of tokens");
-    return writable && fits;
-  } else {
-    return false;
-  }
+  static_assert(!writable || fits, "out must have the shape of x, but no axis of tokens");
+  return writable && fits;
 }
 
 // Whether `count` of the tokens of TensorX can be reduced.
