@@ -160,6 +160,7 @@ concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
 
 }  // namespace detail
 
+// Says in a sentence how a function of terms is called, whichever of its operands is the tensor.
 #define TINYATTN_DIAGNOSTICS_OF_TERMS(name, takes)                                             \
   TINYATTN_DIAGNOSTIC(tensor_like First, name(const First&, detail::Anything = 0, ...), takes) \
   template <class First, tensor_like Second, class... More>                                    \
@@ -168,6 +169,7 @@ concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
     static_assert(detail::no_such_call<First>, takes);                                         \
     return {};                                                                                 \
   }
+// The rest of that sentence.
 #define TINYATTN_TAKES_TERMS                                                                    \
   " takes (a, b) or (a, b, out): tensors of float, one of which may be a row or a number; out " \
   "is neither const nor a temporary"
