@@ -4,7 +4,7 @@
 // is a function of that name. And what scales the samples of a sensor.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"

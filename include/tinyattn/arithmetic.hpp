@@ -5,7 +5,6 @@
 // is rounded once; NaN and infinity go through.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>

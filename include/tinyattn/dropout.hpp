@@ -4,7 +4,6 @@
 // 2014, in the inverted form of PyTorch, which multiplies kept elements by 1 / (1 - rate).
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/kernel/random.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"

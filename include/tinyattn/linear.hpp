@@ -3,7 +3,6 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"

@@ -5,7 +5,6 @@
 // a mask.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/tensor.hpp"
 

@@ -5,7 +5,6 @@
 // every target.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/product_checks.hpp"
 #include "tinyattn/kernel/matmul.hpp"

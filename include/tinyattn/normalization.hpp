@@ -3,9 +3,9 @@
 // Layer and RMS normalization, over the last dimension.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 #include "tinyattn/parameters.hpp"

@@ -3,7 +3,6 @@
 // Reductions over tokens: what a whole input comes to, feature by feature.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/token_checks.hpp"
 #include "tinyattn/kernel/pooling.hpp"

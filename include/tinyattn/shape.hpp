@@ -270,6 +270,23 @@ concept tensor_like = requires {
 
 namespace detail {
 
+// The two forms of a function of tensors: f(m, out) writes its result, f(m) returns it, on the
+// stack.
+template <class... Out>
+concept at_most_one = sizeof...(Out) <= 1;
+
+// Calls write(out), or, without an `out`, write(result), and returns that.
+template <class Result, class... Out>
+TINYATTN_ALWAYS_INLINE constexpr auto into(const auto& write, Out&... out) noexcept {
+  if constexpr (sizeof...(Out) != 0) {
+    write(out...);
+  } else {
+    Result result;
+    write(result);
+    return result;
+  }
+}
+
 // A static_assert diagnoses a layer that is called with anything but a tensor.
 template <class TensorX>
 consteval bool check_argument() noexcept {

@@ -4,7 +4,7 @@
 // multiply it by the reciprocal of its sum.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"

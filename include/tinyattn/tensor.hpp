@@ -3,7 +3,6 @@
 // Tensors: how they are made, viewed and copied. Their shapes are in shape.hpp.
 #pragma once
 
-#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>

@@ -31,7 +31,7 @@ auto bare_floats_as_mask() { return scaled_dot_product_attention(x, x, x, square
 // expect: mask must be [tokens, source tokens] or [source tokens]
 auto mask_of_another_shape() { return scaled_dot_product_attention(x, longer, longer, BlockMask{bools}); }
 void mask_of_another_shape_in_a_layer() { layer.forward(x, KeepMask{bools_of_five}, out, workspace); }
-// expect: a BlockMask or a KeepMask is made of a Tensor<bool>, true = masked or true = takes part; an AdditiveMask is made of a Tensor<float>
+// expect: a BlockMask or a KeepMask is made of a Tensor<bool>, true = masked or true = takes part; an AdditiveMask
 auto block_mask_of_floats() { return BlockMask{square}; }
 auto keep_mask_of_array(const bool (&mask)[5][5]) { return KeepMask{mask}; }
 auto additive_mask_of_bools() { return AdditiveMask{bools}; }

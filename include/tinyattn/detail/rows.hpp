@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The two forms of a function of tensors: f(m, out) writes its result, f(m) returns it, on the
-// stack. And functions that map each row of a tensor to a row of another.
+// Functions that map each row of a tensor to a row of another.
 #pragma once
 
 #include "tinyattn/shape.hpp"
@@ -11,21 +10,6 @@
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
-
-template <class... Out>
-concept at_most_one = sizeof...(Out) <= 1;
-
-// Calls write(out), or, without an `out`, write(result), and returns that.
-template <class Result, class... Out>
-TINYATTN_ALWAYS_INLINE constexpr auto into(const auto& write, Out&... out) noexcept {
-  if constexpr (sizeof...(Out) != 0) {
-    write(out...);
-  } else {
-    Result result;
-    write(result);
-    return result;
-  }
-}
 
 // A static_assert diagnoses a wrong m or out; the caller then computes nothing.
 template <class TensorM, class Out>
