@@ -10,6 +10,7 @@
 #include "tinyattn/detail/attention_calls.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/config_checks.hpp"
+#include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"

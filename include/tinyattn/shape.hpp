@@ -287,24 +287,6 @@ TINYATTN_ALWAYS_INLINE constexpr auto into(const auto& write, Out&... out) noexc
   }
 }
 
-// A static_assert diagnoses a layer that is called with anything but a tensor.
-template <class TensorX>
-consteval bool check_argument() noexcept {
-  static_assert(tensor_like<TensorX> || no_such_call<TensorX>,
-                "a module is called with tensors or views of float");
-  return tensor_like<TensorX>;
-}
-
-// Calls a layer by value: its result, which has Cols columns, is on the stack.
-template <std::size_t Cols, class TensorX>
-constexpr auto by_value(const auto& layer, const TensorX& x, auto&... workspace) noexcept {
-  if constexpr (check_argument<TensorX>()) {
-    WithCols<TensorX, Cols> out;
-    layer.forward(x, out, workspace...);
-    return out;
-  }
-}
-
 }  // namespace detail
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

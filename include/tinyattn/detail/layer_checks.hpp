@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks of the inputs and outputs of layers other than attention. A static_assert diagnoses what
-// is wrong, and the caller then computes nothing.
+// Checks of the inputs and outputs of layers other than attention, and calls by value. A
+// static_assert diagnoses what is wrong, and the caller then computes nothing.
 #pragma once
 
 #include "tinyattn/shape.hpp"
@@ -9,6 +9,24 @@
 #include <cstddef>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// A static_assert diagnoses a layer that is called with anything but a tensor.
+template <class TensorX>
+consteval bool check_argument() noexcept {
+  static_assert(tensor_like<TensorX> || no_such_call<TensorX>,
+                "a module is called with tensors or views of float");
+  return tensor_like<TensorX>;
+}
+
+// Calls a layer by value: its result, which has Cols columns, is on the stack.
+template <std::size_t Cols, class TensorX>
+constexpr auto by_value(const auto& layer, const TensorX& x, auto&... workspace) noexcept {
+  if constexpr (check_argument<TensorX>()) {
+    WithCols<TensorX, Cols> out;
+    layer.forward(x, out, workspace...);
+    return out;
+  }
+}
 
 template <Weights weights>
 consteval bool check_type_of_weights() noexcept {
