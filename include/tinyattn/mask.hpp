@@ -50,6 +50,7 @@ template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 template <class Other>
 BlockMask(Other) -> BlockMask<>;
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct BlockMask<> : detail::NoMaskOfThis {
   using NoMaskOfThis::NoMaskOfThis;
@@ -64,6 +65,7 @@ template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 template <class Other>
 KeepMask(Other) -> KeepMask<>;
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct KeepMask<> : detail::NoMaskOfThis {
   using NoMaskOfThis::NoMaskOfThis;
@@ -78,6 +80,7 @@ template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 template <class Other>
 AdditiveMask(Other) -> AdditiveMask<>;
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct AdditiveMask<> : detail::NoMaskOfThis {
   using NoMaskOfThis::NoMaskOfThis;

@@ -94,7 +94,7 @@ def shown(header):
     text = STANDING_ALONE.sub(lambda found: "\n" * found[0].count("\n") if found.start() > 0 else found[0], text)
     text = for_each_name(text).replace("///", "/// @file", 1)  # the first comment, which stands alone, too
     text = re.sub(r"/// (For kernels|As the kernels see)", r"/// @private \1", text)
-    text = re.sub(r"(TINYATTN_ENUMERATOR_OF_\w+\(.*\)) ", r"\1 /** formula */ ", text)
+    text = re.sub(r"(TINYATTN_(?:ENUMERATOR|FUNCTION|BACKWARD)_OF_\w+\(.*\)) ", r"\1 /** formula */ ", text)
     text = text.replace("inline namespace TINYATTN_PORT_NAMESPACE", 'extern "C++"')
     return NOT_FOR_USERS.sub(r"\1/** @private */ ", text)
 
