@@ -100,8 +100,8 @@ struct MultiHeadAttention {
   //     weights of the whole batch (in the order batch element, head, row, column, and for masked
   //     weights too), then for the outputs. `out` may not be x.
   template <class... Arguments>
-  requires(detail::is_forward<MultiHeadAttention, config, Arguments...>()) TINYATTN_ALWAYS_INLINE
-      constexpr auto forward(Arguments&&... arguments) const noexcept {
+  requires(detail::is_forward<MultiHeadAttention, config, Arguments...>()) constexpr auto forward(
+      Arguments&&... arguments) const noexcept {
     return detail::forward_attention<config, Arguments...>(*this, arguments...);
   }
 
