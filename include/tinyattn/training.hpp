@@ -4,6 +4,7 @@
 // power. A program that only infers does not include this header.
 #pragma once
 
+#include "tinyattn/training/adapted.hpp"
 #include "tinyattn/training/backward/activation.hpp"
 #include "tinyattn/training/backward/arithmetic.hpp"
 #include "tinyattn/training/backward/attention.hpp"
@@ -25,7 +26,6 @@
 #include "tinyattn/training/dropout.hpp"
 #include "tinyattn/training/gradient.hpp"
 #include "tinyattn/training/optimizer.hpp"
-#include "tinyattn/training/tuning.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -34,8 +34,22 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// All that the training of a model takes besides the model: its gradient, the state of an optimizer
-// (Sgd, SgdMomentum or AdamW), activations and scratch. sizeof(Training) is the answer.
+namespace detail {
+
+// Whether a module has the adapters of a model.
+template <class Module, class Model>
+inline constexpr bool adapts = false;
+template <class Model, LoraConfig lora>
+inline constexpr bool adapts<Adapters<Model, lora>, Model> = true;
+
+// What is trained through adapters: Adapted of a model and its adapters.
+template <class Model, class Module>
+using AdaptedBy = decltype(adapted(std::declval<const Model&>(), std::declval<const Module&>()));
+
+}  // namespace detail
+
+// All that a training takes besides the model: the gradient, the state of an optimizer (Sgd,
+// SgdMomentum or AdamW), activations and scratch. sizeof(Training) is the answer.
 //
 //   static Training<Model, AdamW> training;
 //   float loss = training.backward(model, tokens, targets);
@@ -48,21 +62,27 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // freeze some of them, it names all that follow one another as its Sequence, and as Parts those
 // that are trained.
 //
-// Training<Model, Optimizer, Adapters<Model, lora>> trains adapters: training/tuning.hpp.
-template <class Model, class Optimizer, class Module>
+// Or what is trained are adapters of a model, which is then only read, and may have weights of
+// int8; of a LanguageModel, a TransformerBlock or a Transformer:
+//
+//   static Training<Model, AdamW, decltype(adapters)> tuning;
+//   float loss = tuning.backward(weights::model, adapters, tokens, targets);
+//   tuning.step(adapters, {.learning_rate = 1e-3f});
+template <class Model, class Optimizer, class Module = Model>
 struct Training {
-  static_assert(std::is_same_v<Model, Module>,
+  static constexpr bool trains_adapters = detail::adapts<Module, Model>;  // or else the model
+  static_assert(trains_adapters || std::is_same_v<Model, Module>,
                 "Training<Model, Optimizer> trains a model, and Training<Model, Optimizer, "
                 "Adapters<Model, lora>> its adapters");
-  using Config = typename Optimizer::Config;                // the settings of a step
-  using State = typename Optimizer::template State<Model>;  // the moments of an optimizer
-  using Workspace = detail::PassesOf<Model>;                // activations and scratch
+  using Config = typename Optimizer::Config;                 // the settings of a step
+  using State = typename Optimizer::template State<Module>;  // the moments of an optimizer
+  using Workspace = detail::PassesOf<Model>;                 // activations and scratch
   // The bytes of each member.
-  static constexpr std::size_t gradient_bytes = sizeof(Model),
-                               state_bytes = Optimizer::template state_bytes<Model>,
+  static constexpr std::size_t gradient_bytes = sizeof(Module),
+                               state_bytes = Optimizer::template state_bytes<Module>,
                                workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
-  Model gradient{};                             // a sum since the last step
+  Module gradient{};                            // a sum since the last step
   [[no_unique_address]] State state{};          // of the optimizer
   [[no_unique_address]] Workspace workspace{};  // of both passes
 
@@ -71,37 +91,39 @@ struct Training {
   // a batch: the gradient of each is multiplied by `factor`, such as 1.0f / texts. If a token or
   // target is not below the vocabulary, or the text is longer than context_length, changes nothing
   // and returns NaN.
-  template <class Self = Model>
-  requires requires { Self::vocabulary; }
-  constexpr float backward(const Model& model, TokenView tokens, TokenView targets,
-                           float factor = 1.0f) noexcept {
-    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace);
+  //
+  // After the factor there may be a Philox4x32: then there is dropout, at the rates of the model's
+  // configuration, in each block of the attention weights, then of the outputs of attention, then
+  // of those of the feed-forward part.
+  template <std::same_as<Philox4x32>... Generator>
+  requires(requires { Model::vocabulary; } && !trains_adapters &&
+           detail::at_most_one<
+               Generator...>) constexpr float backward(const Model& model, TokenView tokens,
+                                                       TokenView targets, float factor = 1.0f,
+                                                       Generator&... generator) noexcept {
+    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace,
+                                    generator...);
   }
-
-  // The same with dropout, at the rates of the model's configuration: in each block of the
-  // attention weights, then of the outputs of attention, then of those of the feed-forward part.
-  template <class Self = Model>
-  requires requires { Self::vocabulary; }
-  constexpr float backward(const Model& model, TokenView tokens, TokenView targets, float factor,
-                           Philox4x32& generator) noexcept {
-    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace, generator);
+  template <std::same_as<Philox4x32>... Generator>
+  requires(requires { Model::vocabulary; } && trains_adapters &&
+           detail::at_most_one<
+               Generator...>) constexpr float backward(const Model& model, const Module& adapters,
+                                                       TokenView tokens, TokenView targets,
+                                                       float factor = 1.0f,
+                                                       Generator&... generator) noexcept {
+    return detail::train_on_targets(adapted(model, adapters), tokens, targets, gradient, factor,
+                                    workspace, generator...);
   }
 
   // Adds to the gradient of a model of Parts that of the mean cross-entropy of its output: a target
   // for each row. Returns the loss, or NaN if a token or target is unknown; nothing is then
   // changed. With a generator there is dropout in attention and blocks.
-  template <class Input, detail::targets_of_rows Targets>
-  requires detail::has_parts<Model>
-  constexpr float backward(const Model& model, const Input& input, const Targets& targets,
-                           float factor = 1.0f) noexcept {
-    constexpr detail::NoGenerator none;
-    return detail::train_parts(model, input, targets, gradient, factor, workspace, none);
-  }
-  template <class Input, detail::targets_of_rows Targets>
-  requires detail::has_parts<Model>
-  constexpr float backward(const Model& model, const Input& input, const Targets& targets,
-                           float factor, Philox4x32& generator) noexcept {
-    return detail::train_parts(model, input, targets, gradient, factor, workspace, generator);
+  template <class Input, detail::targets_of_rows Targets, std::same_as<Philox4x32>... Generator>
+  requires(detail::has_parts<Model>&& detail::at_most_one<Generator...>) constexpr float backward(
+      const Model& model, const Input& input, const Targets& targets, float factor = 1.0f,
+      Generator&... generator) noexcept {
+    return detail::train_parts(model, input, targets, gradient, factor, workspace,
+                               detail::nth<0>(generator..., detail::no_generator));
   }
 
   // Adds to the gradient of a TransformerBlock or a Transformer, and writes that of x, from that of
@@ -109,9 +131,19 @@ struct Training {
   // pass or num_tokens after x, and a Philox4x32 at the end. The gradients, shapes and errors are
   // those of tinyattn::backward.
   template <class... Arguments>
-  requires(detail::is_backward_by_training<Model, Arguments...>()) constexpr auto backward(
-      const Model& model, Arguments&&... arguments) noexcept {
+  requires(!trains_adapters &&
+           detail::is_backward_by_training<
+               Model, Arguments...>()) constexpr auto backward(const Model& model,
+                                                               Arguments&&... arguments) noexcept {
     return detail::backward_by_training<Arguments...>(model, gradient, workspace, arguments...);
+  }
+  template <class... Arguments>
+  requires(trains_adapters&& detail::is_backward_by_training<
+           detail::AdaptedBy<Model, Module>,
+           Arguments...>()) constexpr auto backward(const Model& model, const Module& adapters,
+                                                    Arguments&&... arguments) noexcept {
+    return detail::backward_by_training<Arguments...>(adapted(model, adapters), gradient, workspace,
+                                                      arguments...);
   }
 
   template <class Input, class Targets, random_generator Generator>
@@ -129,19 +161,23 @@ struct Training {
                   "a text must have a target for each of its tokens");
     return {};
   }
-  template <class Self = Model>
-  constexpr detail::Diagnosed backward(const Self&, ...) noexcept {
-    static_assert(detail::no_such_call<Self>,
+  template <class First>
+  constexpr detail::Diagnosed backward(const First&, ...) noexcept {
+    static_assert(trains_adapters || detail::no_such_call<First>,
                   "Training takes (model, tokens, targets), then a factor, then a Philox4x32, of a "
                   "LanguageModel; (model, input, targets), then these two, of a model of Parts; "
                   "(model, x, mask, output_gradient, input_gradient), the mask or not, then a "
                   "Philox4x32, of a Transformer or a block");
+    static_assert(!trains_adapters || detail::no_such_call<First>,
+                  "Training of adapters takes (model, adapters, tokens, targets), then a factor "
+                  "and a Philox4x32; of a Transformer (model, adapters, x, mask, output_gradient, "
+                  "input_gradient), the mask or not");
     return {};
   }
 
   // Makes a step of the optimizer, and sets the gradient to 0.
-  constexpr void step(Model& model, const Config& config) noexcept {
-    Optimizer::step(model, gradient, state, config);
+  constexpr void step(Module& trained, const Config& config) noexcept {
+    Optimizer::step(trained, gradient, state, config);
     zero_grad(gradient);
   }
 };

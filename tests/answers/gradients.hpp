@@ -5,7 +5,7 @@
 
 #include "parts.hpp"
 #include "results.hpp"
-#include "tinyattn/training/kernel/adapter_gradient.hpp"
+#include "tinyattn/training/kernel/adapter.hpp"
 #include "tinyattn/training/kernel/convolution.hpp"
 #include "tinyattn/training/kernel/embedding.hpp"
 #include "tinyattn/training/kernel/feed_forward.hpp"

@@ -12,7 +12,6 @@
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
-#include "tinyattn/training/detail/adapter_checks.hpp"
 #include "tinyattn/training/kernel/adapter.hpp"
 
 #include <cstddef>
@@ -41,6 +40,12 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
+// Which parts of a block have adapters.
+template <LoraConfig lora>
+inline constexpr bool adapts_attention = lora.query || lora.key || lora.value || lora.output;
+template <LoraConfig lora>
+inline constexpr bool adapts_feed_forward = lora.up || lora.gate || lora.down;
+
 // A part of a block, or nothing: the type of an absent part is not looked into.
 template <bool Present, class Part, int place>
 using OptionalPart = std::conditional_t<Present, Part, Nothing<std::integral_constant<int, place>>>;
@@ -50,8 +55,9 @@ using OptionalPart = std::conditional_t<Present, Part, Nothing<std::integral_con
 // The adapters of a model: of a LanguageModel, a Transformer, a TransformerBlock, a FeedForward, a
 // MultiHeadAttention or a Linear, with weights of floats or of int8. They are a module: initialize,
 // for_each_parameter, optimizers, save and load take them, and their gradient is of the same type.
-// New adapters are 0, which is of no use: initialize draws A. With B = 0 an adapted model computes
-// what the model computes.
+// Each has the members of the model that lora adapts; the others are empty. New adapters are 0,
+// which is of no use: initialize draws A. With B = 0 an adapted model computes what the model
+// computes.
 template <class Model, LoraConfig lora>
 struct Adapters {
   static_assert(detail::no_such_call<Model>,
@@ -63,7 +69,7 @@ struct Adapters {
 // of fma over the rank; x . A is a chain from 0, which s then multiplies.
 template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora>
 struct Adapters<Linear<In, Out, Bias, weights>, lora> {
-  static_assert(detail::check_rank<lora>());
+  static_assert(lora.rank != 0, "the rank of adapters must not be zero");
   // 1 for 0, which the static_assert above diagnoses.
   static constexpr std::size_t rank = lora.rank == 0 ? 1 : lora.rank;
   // What multiplies the product: alpha / rank.
@@ -88,11 +94,13 @@ struct Adapters<Linear<In, Out, Bias, weights>, lora> {
   }
 };
 
-// Of an attention layer: those that lora names.
+// Of an attention layer.
 template <AttentionConfig config, LoraConfig lora>
 struct Adapters<MultiHeadAttention<config>, lora> {
-  static_assert(detail::check_adapted_attention<config, lora>());
-
+  static_assert(detail::adapts_attention<lora>,
+                "adapters of attention are those of query, key, value or output: lora has none");
+  static_assert(config.out_proj || !lora.output,
+                "lora adapts the output projection, and attention has none");
   using Layer = MultiHeadAttention<config>;                           // whose adapters they are
   using OfQuery = Adapters<typename Layer::QueryProjection, lora>;    // type of query
   using OfKey = Adapters<typename Layer::KeyProjection, lora>;        // type of key and value
@@ -101,7 +109,6 @@ struct Adapters<MultiHeadAttention<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  // Those that lora does not name are empty.
   [[no_unique_address]] detail::Optional<lora.query, OfQuery> query{};       // of the queries
   [[no_unique_address]] detail::Optional<lora.key, OfKey> key{};             // of the keys
   [[no_unique_address]] detail::Optional<lora.value, OfKey> value{};         // of the values
@@ -118,15 +125,15 @@ struct Adapters<MultiHeadAttention<config>, lora> {
 // Of a feed-forward layer.
 template <FeedForwardConfig config, LoraConfig lora>
 struct Adapters<FeedForward<config>, lora> {
-  static_assert(detail::check_adapted_feed_forward<config, lora>());
-
+  static_assert(detail::adapts_feed_forward<lora>,
+                "adapters of a feed-forward layer are those of up, gate or down: lora has none");
+  static_assert(config.gated || !lora.gate, "lora adapts the gate, and the layer is not gated");
   using OfUp = Adapters<typename FeedForward<config>::Up, lora>;      // type of up and gate
   using OfDown = Adapters<typename FeedForward<config>::Down, lora>;  // type of down
   // The number of weights, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  // Those that lora does not name are empty.
   [[no_unique_address]] detail::Optional<lora.up, OfUp> up{};        // of the hidden features
   [[no_unique_address]] detail::Optional<lora.gate, OfUp> gate{};    // of their gate
   [[no_unique_address]] detail::Optional<lora.down, OfDown> down{};  // of the output
@@ -141,8 +148,8 @@ struct Adapters<FeedForward<config>, lora> {
 // Of a block.
 template <BlockConfig config, LoraConfig lora>
 struct Adapters<TransformerBlock<config>, lora> {
-  static_assert(detail::check_adapted_block<lora>());
-
+  static_assert(detail::adapts_attention<lora> || detail::adapts_feed_forward<lora>,
+                "lora adapts nothing of the model");
   using Block = TransformerBlock<config>;                         // whose adapters they are
   using OfAttention = Adapters<typename Block::Attention, lora>;  // type of attention
   using OfFeedForward = Adapters<typename Block::Hidden, lora>;   // type of feed_forward
@@ -150,10 +157,10 @@ struct Adapters<TransformerBlock<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  // Of attention; empty if lora names none of its projections.
+  // Of attention.
   [[no_unique_address]] detail::OptionalPart<detail::adapts_attention<lora>, OfAttention, 0>
       attention{};
-  // Of the feed-forward part; empty if lora names none of its projections.
+  // Of the feed-forward part.
   [[no_unique_address]] detail::OptionalPart<detail::adapts_feed_forward<lora>, OfFeedForward, 1>
       feed_forward{};
 
@@ -164,7 +171,7 @@ struct Adapters<TransformerBlock<config>, lora> {
                                   &Adapters::feed_forward>;
 };
 
-// Of a transformer: of each block.
+// Of a transformer.
 template <TransformerConfig config, LoraConfig lora>
 struct Adapters<Transformer<config>, lora> {
   using OfBlock = Adapters<TransformerBlock<config.block>, lora>;  // type of an element of blocks
@@ -180,7 +187,7 @@ struct Adapters<Transformer<config>, lora> {
   using Members = detail::Members<detail::names<"blocks">, &Adapters::blocks>;
 };
 
-// Of a language model: of its transformer. Embeddings and the head stay as they are.
+// Of a language model. Embeddings and the head stay as they are.
 template <LanguageModelConfig config, LoraConfig lora>
 struct Adapters<LanguageModel<config>, lora> {
   using OfTransformer = Adapters<Transformer<config.transformer>, lora>;  // type of transformer
@@ -212,54 +219,39 @@ constexpr void initialize(Adapters<Linear<In, Out, Bias, weights>, lora>& adapte
 
 namespace detail {
 
-// Adds the products of adapters to the weights of a module: of each adapted part.
-template <class Absent>
-constexpr void add_adapters(auto&, const Nothing<Absent>&) noexcept {}
-template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora>
-constexpr void add_adapters(
-    Linear<In, Out, Bias, weights>& linear,
-    const Adapters<Linear<In, Out, Bias, weights>, lora>& adapters) noexcept {
-  constexpr bool is_float = weights == Weights::f32;
-  static_assert(is_float,
-                "merge takes weights of floats: int8 weights compute through their adapters, as "
-                "adapted(model, adapters)");
-  if constexpr (is_float)
-    on_native_port([&](auto port) {
-      kernel::merge_adapter<decltype(port)>(In, Out, describe(adapters),
-                                            {linear.weight.data(), Out});
-    });
-}
-template <AttentionConfig config, LoraConfig lora>
-constexpr void add_adapters(MultiHeadAttention<config>& attention,
-                            const Adapters<MultiHeadAttention<config>, lora>& adapters) noexcept {
-  add_adapters(attention.query, adapters.query);
-  add_adapters(attention.key, adapters.key);
-  add_adapters(attention.value, adapters.value);
-  add_adapters(attention.out_proj, adapters.out_proj);
-}
-template <FeedForwardConfig config, LoraConfig lora>
-constexpr void add_adapters(FeedForward<config>& layer,
-                            const Adapters<FeedForward<config>, lora>& adapters) noexcept {
-  add_adapters(layer.up, adapters.up);
-  add_adapters(layer.gate, adapters.gate);
-  add_adapters(layer.down, adapters.down);
-}
-template <BlockConfig config, LoraConfig lora>
-constexpr void add_adapters(TransformerBlock<config>& block,
-                            const Adapters<TransformerBlock<config>, lora>& adapters) noexcept {
-  add_adapters(block.attention, adapters.attention);
-  add_adapters(block.feed_forward, adapters.feed_forward);
-}
-template <TransformerConfig config, LoraConfig lora>
-constexpr void add_adapters(Transformer<config>& transformer,
-                            const Adapters<Transformer<config>, lora>& adapters) noexcept {
-  for (std::size_t i = 0; i < config.num_layers; ++i)
-    add_adapters(transformer.blocks[i], adapters.blocks[i]);
-}
-template <LanguageModelConfig config, LoraConfig lora>
-constexpr void add_adapters(LanguageModel<config>& model,
-                            const Adapters<LanguageModel<config>, lora>& adapters) noexcept {
-  add_adapters(model.transformer, adapters.transformer);
+// Adds the products of adapters to the weights that they adapt.
+template <class Module, class AdaptersOfModule>
+constexpr void add_adapters(Module& module, const AdaptersOfModule& adapters) noexcept {
+  if constexpr (std::is_empty_v<AdaptersOfModule>) {
+    return;  // the module has none
+  } else if constexpr (requires { adapters.lora_A; }) {
+    constexpr bool is_float = tensor_like<decltype(module.weight)>;
+    static_assert(is_float,
+                  "merge takes weights of floats: int8 weights compute through their adapters, as "
+                  "adapted(model, adapters)");
+    if constexpr (is_float)
+      on_native_port([&](auto port) {
+        kernel::merge_adapter<decltype(port)>(module.weight.extent(0), module.weight.extent(1),
+                                              describe(adapters), output(module.weight, 0));
+      });
+  } else if constexpr (requires { adapters.query; }) {
+    add_adapters(module.query, adapters.query);
+    add_adapters(module.key, adapters.key);
+    add_adapters(module.value, adapters.value);
+    add_adapters(module.out_proj, adapters.out_proj);
+  } else if constexpr (requires { adapters.up; }) {
+    add_adapters(module.up, adapters.up);
+    add_adapters(module.gate, adapters.gate);
+    add_adapters(module.down, adapters.down);
+  } else if constexpr (requires { adapters.attention; }) {
+    add_adapters(module.attention, adapters.attention);
+    add_adapters(module.feed_forward, adapters.feed_forward);
+  } else if constexpr (requires { adapters.blocks; }) {
+    for (std::size_t i = 0; i < Module::num_blocks; ++i)
+      add_adapters(module.blocks[i], adapters.blocks[i]);
+  } else {
+    add_adapters(module.transformer, adapters.transformer);
+  }
 }
 
 }  // namespace detail

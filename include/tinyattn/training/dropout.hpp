@@ -7,7 +7,6 @@
 #include "tinyattn/training/backward/language_model.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 
-#include <concepts>
 #include <cstddef>
 #include <type_traits>
 
@@ -48,7 +47,7 @@ consteval bool check_forward_with_dropout() noexcept {
   if constexpr (made_of_blocks<Blocks>)
     return check_replay<Generator>() && fits;
   else
-    return check_training<BlocksOf<Blocks>::block.attention>();
+    return check_training<config_of_blocks<Blocks>.attention>();
 }
 
 // Computes x = module(x) for the first `tokens` rows.
@@ -56,13 +55,13 @@ template <class Port, class Module>
 constexpr void forward_dropped(const Module& module, std::size_t tokens, kernel::Output x,
                                const auto& mask, const auto& scratch,
                                const Philox4x32& generator) noexcept {
-  using Blocks = BlocksOf<Module>;
-  for (std::size_t l = 0; l < Blocks::layers; ++l)
+  constexpr AttentionConfig attention = config_of_blocks<Module>.attention;
+  for (std::size_t l = 0; l < Module::num_blocks; ++l)
     kernel::forward_block_kept<Port>(
         describe(blocks_of(module)[l]), scratch, tokens, x,
         {kernel::KeepsNothing{}, kernel::KeepsNothing{}},
-        with_mask_of<Blocks::block.attention>(kernel_mask(mask, tokens, tokens)),
-        dropout_of_block<MultiHeadAttention<Blocks::block.attention>>(generator, l, tokens));
+        with_mask_of<attention>(kernel_mask(mask, tokens, tokens)),
+        dropout_of_block<MultiHeadAttention<attention>>(generator, l, tokens));
   apply_final_norm<Port>(module, tokens, x);
 }
 
@@ -70,47 +69,42 @@ constexpr void forward_dropped(const Module& module, std::size_t tokens, kernel:
 template <class Module, class TensorX>
 constexpr void forward_dropped_rows(const Module& module, std::size_t tokens, const TensorX& x,
                                     const auto& mask, auto& out, auto& workspace,
-                                    const Philox4x32& generator) noexcept {
+                                    auto& generator) noexcept {
+  const Philox4x32 before = take_streams<Module>(LayoutOf<TensorX>::batch, generator);
   on_native_port([&](auto port) {
     using Port = decltype(port);
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
       const kernel::Output rows = output(out, i);
-      copy_features<Port>(tokens, BlocksOf<Module>::block.feed_forward.d_model, input(x, i), rows);
+      copy_features<Port>(tokens, config_of_blocks<Module>.feed_forward.d_model, input(x, i), rows);
       forward_dropped<Port>(module, tokens, rows, mask, forward_parts_of(workspace),
-                            generator_of<Module>(generator, i));
+                            stream_after(before, i * streams_of<Module>));
     }
   });
 }
 
-// Of a TransformerBlock or a Transformer: of all rows, and of the first num_tokens.
-template <class Module, class TensorX, no_count_nor<void> Mask, class Out, class Workspace,
+// Of a TransformerBlock or a Transformer: of all rows, with a mask, or of the first num_tokens.
+template <class Module, class TensorX, class MaskOrCount, class Out, class Workspace,
           class Generator>
-constexpr void forward_with_dropout(WithDropout, const Module& module, const TensorX& x,
-                                    const Mask& mask, Out& out, Workspace& workspace,
-                                    Generator& generator) noexcept {
+constexpr auto forward_with_dropout(WithDropout, const Module& module, const TensorX& x,
+                                    const MaskOrCount& mask_or_count, Out& out,
+                                    Workspace& workspace, Generator& generator) noexcept {
+  constexpr bool has_count = std::is_convertible_v<MaskOrCount, std::size_t>;
+  using Mask = std::conditional_t<has_count, NoMask, MaskOrCount>;
   if constexpr (check_forward_with_dropout<Module, Module, Workspace, Generator>())
-    if constexpr (check_layer<BlocksOf<Module>::block.attention, TensorX, TensorX, TensorX,
-                              Out>() &&
-                  check_mask_of<Mask, TensorX, TensorX>())
-      forward_dropped_rows(module, LayoutOf<TensorX>::rows, x, mask, out, workspace,
-                           take_streams<Module>(LayoutOf<TensorX>::batch, generator));
-}
-template <class Module, class TensorX, std::convertible_to<std::size_t> Count, class Out,
-          class Workspace, class Generator>
-constexpr Status forward_with_dropout(WithDropout, const Module& module, const TensorX& x,
-                                      const Count& count, Out& out, Workspace& workspace,
-                                      Generator& generator) noexcept {
-  if constexpr (check_forward_with_dropout<Module, Module, Workspace, Generator>())
-    if constexpr (check_layer<BlocksOf<Module>::block.attention, TensorX, TensorX, TensorX, Out,
-                              true>()) {
-      const auto num_tokens = static_cast<std::size_t>(count);
-      if (num_tokens >
-          kernel::minimum(BackwardWorkspace<BaseOf<Module>>::tokens, LayoutOf<TensorX>::rows))
-        return Status::too_many_tokens;
-      forward_dropped_rows(module, num_tokens, x, NoMask{}, out, workspace,
-                           take_streams<Module>(LayoutOf<TensorX>::batch, generator));
+    if constexpr (check_layer<config_of_blocks<Module>.attention, TensorX, TensorX, TensorX, Out,
+                              has_count>() &&
+                  check_mask_of<Mask, TensorX, TensorX>()) {
+      constexpr std::size_t rows = LayoutOf<TensorX>::rows;
+      if constexpr (has_count) {
+        const auto num_tokens = static_cast<std::size_t>(mask_or_count);
+        if (num_tokens > kernel::minimum(BackwardWorkspace<BaseOf<Module>>::tokens, rows))
+          return Status::too_many_tokens;
+        forward_dropped_rows(module, num_tokens, x, NoMask{}, out, workspace, generator);
+      } else {
+        forward_dropped_rows(module, rows, x, mask_or_count, out, workspace, generator);
+      }
     }
-  return Status::ok;
+  if constexpr (has_count) return Status::ok;
 }
 
 // Of a LanguageModel.

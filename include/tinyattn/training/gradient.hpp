@@ -46,6 +46,12 @@ struct Trained {
 template <class Module>
 using BaseOf = typename Trained<Module>::Base;
 
+// Whether a module has a backward pass, whose weights are of this kind: int8 weights are only read,
+// by adapters.
+template <class Module, Weights weights>
+inline constexpr bool has_backward =
+    weights == Weights::f32 || !std::is_same_v<Module, BaseOf<Module>>;
+
 // A static_assert diagnoses a vocabulary that has ignore_index, the last Token.
 template <class Model>
 consteval bool check_vocabulary_of_targets() noexcept {

@@ -25,18 +25,14 @@ struct BackwardWorkspace<FeedForward<config>> {
 
 namespace detail {
 
-// The number of features that a feed-forward layer maps, and whether it has a backward pass.
 template <class Layer>
-struct HiddenOf {};
-template <FeedForwardConfig config>
-struct HiddenOf<FeedForward<config>> {
-  static constexpr std::size_t d_model = config.d_model;
-  static constexpr bool is_trained = config.weights == Weights::f32;
+struct FeedForwardOf {};
+template <FeedForwardConfig of_layer>
+struct FeedForwardOf<FeedForward<of_layer>> {
+  static constexpr FeedForwardConfig config = of_layer;
 };
 template <class Layer>
-concept trained_feed_forward = requires {
-  requires HiddenOf<Layer>::is_trained;
-};
+concept trained_feed_forward = has_backward<Layer, FeedForwardOf<BaseOf<Layer>>::config.weights>;
 
 // Returns the gradient of a feed-forward layer as kernels take it.
 template <class Gradient>
@@ -60,7 +56,7 @@ constexpr void backward(const Layer& layer, const TensorX& x, const OutputGradie
                         InputGradient& input_gradient, Gradient& gradient,
                         Workspace& workspace) noexcept {
   using Layout = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_backward_input<detail::HiddenOf<Layer>::d_model, TensorX>() &&
+  if constexpr (detail::check_backward_input<detail::BaseOf<Layer>::d_model, TensorX>() &&
                 detail::check_backward<Layer, OutputGradient, detail::Like<TensorX>, InputGradient,
                                        TensorX, Gradient>() &&
                 detail::check_backward_workspace<detail::BaseOf<Layer>, Workspace>())

@@ -40,18 +40,14 @@ struct BackwardWorkspace<MultiHeadAttention<config>> {
 
 namespace detail {
 
-// The configuration of an attention layer, and whether it has a backward pass.
 template <class Layer>
 struct AttentionOf {};
 template <AttentionConfig of_layer>
 struct AttentionOf<MultiHeadAttention<of_layer>> {
   static constexpr AttentionConfig config = of_layer;
-  static constexpr bool is_trained = of_layer.weights == Weights::f32;
 };
 template <class Layer>
-concept trained_attention = requires {
-  requires AttentionOf<Layer>::is_trained;
-};
+concept trained_attention = has_backward<Layer, AttentionOf<BaseOf<Layer>>::config.weights>;
 
 template <class Gradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& gradient) noexcept {
@@ -63,125 +59,91 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& 
 }
 
 // Runs the backward pass on the first rows of every batch element. The gradients of inputs that are
-// one tensor are one tensor.
-template <class Attention>
-constexpr void backward_batch(const Attention& attention, std::size_t tokens,
-                              std::size_t source_tokens, const auto& query_input,
-                              const auto& key_input, const auto& value_input, const auto& mask,
-                              const auto& output_gradient, auto& query_gradient, auto& key_gradient,
-                              auto& value_gradient, auto& gradient, auto& workspace,
-                              const auto& replay) noexcept {
+// one tensor are one tensor. Gradients of outputs that forward dropped are dropped again.
+template <class Said, class Layer>
+constexpr void backward_batch(const Layer& attention, std::size_t tokens, std::size_t source_tokens,
+                              const auto& replay, auto&... arguments) noexcept {
+  using Base = BaseOf<Layer>;
+  decltype(auto) mask = mask_of<Said>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
   on_native_port([&](auto port) {
     using Port = decltype(port);
-    for (std::size_t i = 0; i < LayoutOf<decltype(query_input)>::batch; ++i)
+    for (std::size_t i = 0; i < LayoutOf<decltype(nth<0>(arguments...))>::batch; ++i) {
+      kernel::Dense d_out = input(nth<Said::d_out>(arguments...), i);
+      if constexpr (Said::has_generator && Base::residual_dropout_rate.bits != 0) {
+        const kernel::Output dropped{workspace.scratch + workspace.of_layer,
+                                     AttentionOf<Base>::config.d_out};
+        drop_rows_again<Port>(i * tokens, tokens, dropped.stride, d_out, dropped,
+                              Base::residual_dropout_rate,
+                              stream_after(replay.stream, draws(Base::dropout_rate) ? 1 : 0));
+        d_out = dropped;
+      }
       kernel::layer_backward<Port>(
-          describe(attention), layer_gradient(gradient), workspace.parts(),
-          kernel::BackwardElement{
-              i, tokens, source_tokens, input(query_input, i), input(key_input, i),
-              input(value_input, i), input(output_gradient, i), output_or_none(query_gradient, i),
-              output_or_none(key_gradient, i), output_or_none(value_gradient, i)},
-          layer_mask<AttentionOf<Attention>::config>(mask, tokens, source_tokens), replay);
+          describe(attention), layer_gradient(nth<Said::gradient>(arguments...)), workspace.parts(),
+          kernel::BackwardElement{i, tokens, source_tokens, input(nth<0>(arguments...), i),
+                                  input(nth<Said::key>(arguments...), i),
+                                  input(nth<Said::value>(arguments...), i), d_out,
+                                  output_or_none(nth<Said::d_query>(arguments...), i),
+                                  output_or_none(nth<Said::d_key>(arguments...), i),
+                                  output_or_none(nth<Said::d_value>(arguments...), i)},
+          layer_mask<AttentionOf<Base>::config>(mask, tokens, source_tokens), replay);
+    }
   });
 }
 
 // A static_assert diagnoses wrong types of a call; the caller then computes nothing.
-template <class Layer, class Query, class Key, class Value, class Mask, class OutputGradient,
-          class QueryGradient, class KeyGradient, class ValueGradient, class Gradient,
-          bool counted_at_run_time = false>
+template <class Layer, class Said, class... Arguments>
 consteval bool check_attention_backward() noexcept {
-  constexpr AttentionConfig config = AttentionOf<Layer>::config;
+  constexpr AttentionConfig config = AttentionOf<BaseOf<Layer>>::config;
+  using Query = ArgumentAt<0, Arguments...>;
+  using Key = ArgumentAt<Said::key, Arguments...>;
+  using Value = ArgumentAt<Said::value, Arguments...>;
   using Output = WithCols<Query, config.d_out>;
-  if constexpr (check_layer<config, Query, Key, Value, Output, counted_at_run_time>() &&
-                check_mask_of<Mask, Query, Key>())
-    return check_backward<Layer, OutputGradient, Output, QueryGradient, Query, Gradient>() &&
-           check_backward<Layer, OutputGradient, Output, KeyGradient, Key, Gradient>() &&
-           check_backward<Layer, OutputGradient, Output, ValueGradient, Value, Gradient>();
+  using OutputGradient = ArgumentAt<Said::d_out, Arguments...>;
+  using Gradient = std::remove_reference_t<WrittenAt<Said::gradient, Arguments...>>;
+  if constexpr (check_layer<config, Query, Key, Value, Output, Said::has_counts>() &&
+                check_mask_of<MaskOf<Said, Arguments...>, Query, Key>())
+    return check_backward<Layer, OutputGradient, Output, WrittenAt<Said::d_query, Arguments...>,
+                          Query, Gradient>() &&
+           check_backward<Layer, OutputGradient, Output, WrittenAt<Said::d_key, Arguments...>, Key,
+                          Gradient>() &&
+           check_backward<Layer, OutputGradient, Output, WrittenAt<Said::d_value, Arguments...>,
+                          Value, Gradient>();
   else
     return false;
-}
-
-// The backward pass of self-attention after a training pass with dropout of outputs: drops their
-// gradients again.
-template <class Port, class Layer>
-constexpr void backward_dropped(const Layer& attention, const auto& x, const auto& mask,
-                                const auto& output_gradient, auto& input_gradient, auto& gradient,
-                                auto& workspace, const auto& replay,
-                                const Philox4x32& generator) noexcept {
-  using Base = BaseOf<Layer>;
-  using LayoutX = LayoutOf<decltype(x)>;
-  constexpr auto config = AttentionOf<Layer>::config;
-  constexpr std::size_t tokens = LayoutX::rows;
-  const Philox4x32 of_outputs = stream_after(generator, draws(Base::dropout_rate) ? 1 : 0);
-  const kernel::Output dropped{workspace.scratch + workspace.of_layer, config.d_out};
-  for (std::size_t i = 0; i < LayoutX::batch; ++i) {
-    drop_rows_again<Port>(i * tokens, tokens, dropped.stride, input(output_gradient, i), dropped,
-                          Base::residual_dropout_rate, of_outputs);
-    const kernel::Output d_x = output_or_none(input_gradient, i);
-    kernel::layer_backward<Port>(
-        describe(attention), layer_gradient(gradient), workspace.parts(),
-        kernel::BackwardElement{i, tokens, tokens, input(x, i), input(x, i), input(x, i), dropped,
-                                d_x, d_x, d_x},
-        layer_mask<config>(mask, tokens, tokens), replay);
-  }
 }
 
 // Whether the arguments after an attention layer are a call of its backward pass.
 template <class Layer, class... Arguments>
 consteval bool is_backward_of_attention() noexcept {
-  using Said = BackwardCall<Arguments...>;
-  return is_backward<Layer, Arguments...>() &&
+  using Said = BackwardCall<0, Arguments...>;
+  return is_backward<Layer, Said, Arguments...>() &&
          !(Said::has_generator && (Said::num_inputs != 1 || Said::has_counts));
 }
 
 template <class... Types>
 constexpr auto backward_of_attention(const auto& attention, auto&... arguments) noexcept {
-  using Said = BackwardCall<Types...>;
+  using Said = BackwardCall<0, Types...>;
   using Layer = std::remove_cvref_t<decltype(attention)>;
-  using Base = BaseOf<Layer>;
-  const auto& query = nth<0>(arguments...);
-  const auto& key = nth<Said::key>(arguments...);
-  const auto& value = nth<Said::value>(arguments...);
-  const auto& d_out = nth<Said::d_out>(arguments...);
-  decltype(auto) mask = mask_of<Said>(arguments...);
-  auto& d_query = nth<Said::d_query>(arguments...);
-  auto& d_key = nth<Said::d_key>(arguments...);
-  auto& d_value = nth<Said::d_value>(arguments...);
-  auto& gradient = nth<Said::gradient>(arguments...);
-  auto& workspace = nth<Said::workspace>(arguments...);
-  constexpr bool fits = check_attention_backward<
-      Layer, ArgumentAt<0, Types...>, ArgumentAt<Said::key, Types...>,
-      ArgumentAt<Said::value, Types...>, std::remove_cvref_t<decltype(mask)>,
-      ArgumentAt<Said::d_out, Types...>, decltype(d_query), decltype(d_key), decltype(d_value),
-      std::remove_reference_t<decltype(gradient)>, Said::has_counts>();
+  constexpr bool fits = check_attention_backward<Layer, Said, Types...>();
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
                     sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
-  const auto run = [&](const auto& replay) {
-    backward_batch(attention, tokens, sources, query, key, value, mask, d_out, d_query, d_key,
-                   d_value, gradient, workspace, replay);
-  };
   if constexpr (Said::has_counts) {
     if constexpr (fits) {
-      constexpr std::size_t most = AttentionOf<Layer>::config.context_length;
-      if (tokens > kernel::minimum(most, LayoutOf<decltype(query)>::rows) ||
-          sources > kernel::minimum(most, LayoutOf<decltype(key)>::rows))
+      constexpr std::size_t most = AttentionOf<BaseOf<Layer>>::config.context_length;
+      if (tokens > kernel::minimum(most, LayoutOf<ArgumentAt<0, Types...>>::rows) ||
+          sources > kernel::minimum(most, LayoutOf<ArgumentAt<Said::key, Types...>>::rows))
         return Status::too_many_tokens;
-      run(kernel::NoReplay{});
+      backward_batch<Said>(attention, tokens, sources, kernel::NoReplay{}, arguments...);
     }
     return Status::ok;
   } else if constexpr (fits && !Said::has_generator) {
-    run(kernel::NoReplay{});
+    backward_batch<Said>(attention, tokens, sources, kernel::NoReplay{}, arguments...);
   } else if constexpr (fits) {
-    const auto& generator = nth<Said::generator>(arguments...);
-    if constexpr (check_replay<std::remove_cvref_t<decltype(generator)>>()) {
-      const WeightsReplay<Base> replay{generator, tokens};
-      if constexpr (Base::residual_dropout_rate.bits == 0)
-        run(replay);
-      else
-        on_native_port([&](auto port) {
-          backward_dropped<decltype(port)>(attention, query, mask, d_out, d_query, gradient,
-                                           workspace, replay, generator);
-        });
-    }
+    if constexpr (check_replay<ArgumentAt<Said::generator, Types...>>())
+      backward_batch<Said>(attention, tokens, sources,
+                           WeightsReplay<BaseOf<Layer>>{nth<Said::generator>(arguments...), tokens},
+                           arguments...);
   }
 }
 

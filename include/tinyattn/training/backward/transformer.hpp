@@ -15,21 +15,18 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 namespace detail {
 
 // Turns d, the gradient of the output of a transformer's final norm, into that of its input.
-template <class Port, TransformerConfig config>
-constexpr void final_norm_backward(const Transformer<config>& transformer, auto& gradient,
-                                   std::size_t tokens, auto& workspace) noexcept {
-  if constexpr (config.final_norm) {
+template <class Port, class Module>
+constexpr void final_norm_backward(const Module& transformer, auto& gradient, std::size_t tokens,
+                                   auto& workspace) noexcept {
+  if constexpr (requires { transformer.final_norm.weight; }) {
     kernel::NormGradient of_norm;
     if constexpr (requires { gradient.final_norm; }) of_norm = norm_gradient(gradient.final_norm);
     const kernel::Output last = workspace.rows(workspace.input);
-    write_input_of_block<Port>(transformer.blocks, config.num_layers, tokens, workspace, last);
+    write_input_of_block<Port>(transformer.blocks, Module::num_blocks, tokens, workspace, last);
     kernel::norm_rows_backward<Port>(describe(transformer.final_norm), of_norm, tokens, last,
                                      workspace.rows(workspace.d), workspace.row);
   }
 }
-template <class Port, BlockConfig config>
-constexpr void final_norm_backward(const TransformerBlock<config>&, auto&, std::size_t,
-                                   auto&) noexcept {}
 
 // The two passes of a module over the first `tokens` rows: the first computes d = module(d), the
 // second turns d from the gradient of the output into that of the input.
@@ -54,83 +51,61 @@ constexpr void backward_kept(const auto& module, auto& gradient, std::size_t tok
       tokens, mask, workspace, generator);
 }
 
-// The configuration of the blocks of a TransformerBlock or a Transformer, and their number.
+// The configuration of the blocks of a TransformerBlock or a Transformer.
 template <class Module>
 struct BlocksOf {};
-template <BlockConfig config>
-struct BlocksOf<TransformerBlock<config>> {
-  static constexpr BlockConfig block = config;
-  static constexpr std::size_t layers = 1;
-  static constexpr bool is_trained = config.attention.weights == Weights::f32;
+template <BlockConfig of_block>
+struct BlocksOf<TransformerBlock<of_block>> {
+  static constexpr BlockConfig config = of_block;
 };
-template <TransformerConfig config>
-struct BlocksOf<Transformer<config>> {
-  static constexpr BlockConfig block = config.block;
-  static constexpr std::size_t layers = config.num_layers;
-  static constexpr bool is_trained = block.attention.weights == Weights::f32;
+template <TransformerConfig of_transformer>
+struct BlocksOf<Transformer<of_transformer>> {
+  static constexpr BlockConfig config = of_transformer.block;
 };
 template <class Module>
-concept made_of_blocks = requires {
-  requires BlocksOf<Module>::is_trained;
-};
+concept made_of_blocks = has_backward<Module, BlocksOf<BaseOf<Module>>::config.attention.weights>;
+template <class Module>
+inline constexpr BlockConfig config_of_blocks = BlocksOf<BaseOf<Module>>::config;
 
 // The streams that one text takes from the generator of a dropout.
 template <class Module>
 inline constexpr std::size_t streams_of =
-    BlockDropout<MultiHeadAttention<BlocksOf<Module>::block.attention>>::streams*
-        BlocksOf<Module>::layers;
-
-// Returns the generator of batch element `index`.
-template <class Module>
-constexpr NoGenerator generator_of(const NoGenerator& none, std::size_t) noexcept {
-  return none;
-}
-template <class Module>
-constexpr Philox4x32 generator_of(const Philox4x32& generator, std::size_t index) noexcept {
-  return stream_after(generator, index * streams_of<Module>);
-}
+    BlockDropout<MultiHeadAttention<config_of_blocks<Module>.attention>>::streams*
+        Module::num_blocks;
 
 // Returns the generator of a pass over `texts` texts as it stands before it; then it stands after
 // the streams of the pass.
-template <class Module>
-constexpr NoGenerator take_streams(std::size_t) noexcept {
-  return {};
-}
 template <class Module, class Generator>
 constexpr auto take_streams(std::size_t texts, Generator& generator) noexcept {
-  if constexpr (check_replay<Generator>()) {
+  if constexpr (check_replay<Generator>() && !is_no_generator<Generator>) {
     const Philox4x32 before = generator;
     generator = stream_after(generator, texts * streams_of<Module>);
     return before;
   } else {
-    return NoGenerator{};
+    return no_generator;
   }
 }
 
-// The same of a call, which may have a generator.
-template <class Module, class Said>
-constexpr auto take_streams_of(std::size_t texts, auto&... arguments) noexcept {
-  if constexpr (Said::has_generator)
-    return take_streams<Module>(texts, nth<Said::generator>(arguments...));
-  else
-    return take_streams<Module>(texts);
-}
-
 // Runs both passes over the first `tokens` rows of every batch element of x.
-template <class Module, class TensorX>
-constexpr void train_blocks(const Module& module, std::size_t tokens, const TensorX& x,
-                            const auto& mask, const auto& output_gradient, auto& input_gradient,
-                            auto& gradient, auto& workspace, const auto& generator) noexcept {
-  constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
+template <class Said, class Module>
+constexpr void train_blocks(const Module& module, std::size_t tokens, auto&... arguments) noexcept {
+  const auto& x = nth<0>(arguments...);
+  auto& input_gradient = nth<Said::d_query>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
+  constexpr std::size_t texts = LayoutOf<decltype(x)>::batch,
+                        d_model = config_of_blocks<Module>.feed_forward.d_model;
+  decltype(auto) mask = mask_of<Said>(arguments...);
+  const auto before = take_streams<Module>(texts, generator_of<Said>(arguments...));
   on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     const kernel::Output d = workspace.rows(workspace.d);
-    for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
-      const auto of_element = generator_of<Module>(generator, i);
+    for (std::size_t i = 0; i < texts; ++i) {
+      const auto generator = stream_after(before, i * streams_of<Module>);
       kernel::copy_rows<Port>(tokens, d_model, input(x, i), d);
-      forward_kept<Port>(module, tokens, mask, workspace, of_element);
-      kernel::copy_rows<Port>(tokens, d_model, input(output_gradient, i), d);
-      backward_kept<Port>(module, gradient, tokens, mask, workspace, of_element);
+      forward_kept<Port>(module, tokens, mask, workspace, generator);
+      kernel::copy_rows<Port>(tokens, d_model, input(nth<Said::d_out>(arguments...), i), d);
+      backward_kept<Port>(module, nth<Said::gradient>(arguments...), tokens, mask, workspace,
+                          generator);
       if constexpr (!is_no_gradient<decltype(input_gradient)>)
         kernel::copy_rows<Port>(tokens, d_model, d, output(input_gradient, i));
     }
@@ -138,87 +113,63 @@ constexpr void train_blocks(const Module& module, std::size_t tokens, const Tens
 }
 
 // A static_assert diagnoses wrong types of a call; the caller then computes nothing.
-template <class Module, class TensorX, class Mask, class OutputGradient, class InputGradient,
-          class Gradient, bool counted_at_run_time = false>
+template <class Module, class Said, class... Arguments>
 consteval bool check_blocks_backward() noexcept {
-  if constexpr (check_layer<BlocksOf<Module>::block.attention, TensorX, TensorX, TensorX,
-                            Like<TensorX>, counted_at_run_time>() &&
-                check_mask_of<Mask, TensorX, TensorX>())
-    return check_backward<Module, OutputGradient, Like<TensorX>, InputGradient, TensorX,
-                          Gradient>();
+  using TensorX = ArgumentAt<0, Arguments...>;
+  if constexpr (check_layer<config_of_blocks<Module>.attention, TensorX, TensorX, TensorX,
+                            Like<TensorX>, Said::has_counts>() &&
+                check_mask_of<MaskOf<Said, Arguments...>, TensorX, TensorX>())
+    return check_backward<Module, ArgumentAt<Said::d_out, Arguments...>, Like<TensorX>,
+                          WrittenAt<Said::d_query, Arguments...>, TensorX,
+                          std::remove_reference_t<WrittenAt<Said::gradient, Arguments...>>>();
   else
     return false;
 }
 
 // Whether the arguments after a module made of blocks are a call of its backward pass.
-template <class Module, class... Arguments>
+template <class Module, class Said, class... Arguments>
 consteval bool is_backward_of_blocks() noexcept {
-  using Said = BackwardCall<Arguments...>;
-  return is_backward<Module, Arguments...>() && Said::num_inputs == 1 &&
+  return is_backward<Module, Said, Arguments...>() && Said::num_inputs == 1 &&
          !(Said::has_counts && Said::has_mask);
 }
 
-template <class... Types>
+template <class Said, class... Types>
 constexpr auto backward_of_blocks(const auto& module, auto&... arguments) noexcept {
-  using Said = BackwardCall<Types...>;
   using Module = std::remove_cvref_t<decltype(module)>;
-  using TensorX = ArgumentAt<0, Types...>;
-  const auto& x = nth<0>(arguments...);
-  decltype(auto) mask = mask_of<Said>(arguments...);
+  constexpr bool fits = check_blocks_backward<Module, Said, Types...>();
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
-  auto& d_x = nth<Said::d_query>(arguments...);
-  auto& gradient = nth<Said::gradient>(arguments...);
-  auto& workspace = nth<Said::workspace>(arguments...);
-  constexpr bool fits =
-      check_blocks_backward<Module, TensorX, std::remove_cvref_t<decltype(mask)>,
-                            ArgumentAt<Said::d_out, Types...>, decltype(d_x),
-                            std::remove_reference_t<decltype(gradient)>, Said::has_counts>();
-  const auto run = [&] {
-    train_blocks(module, tokens, x, mask, nth<Said::d_out>(arguments...), d_x, gradient, workspace,
-                 take_streams_of<Module, Said>(LayoutOf<TensorX>::batch, arguments...));
-  };
   if constexpr (Said::has_counts) {
     if constexpr (fits) {
       constexpr std::size_t most = BackwardWorkspace<BaseOf<Module>>::tokens;
-      if (tokens > kernel::minimum(most, LayoutOf<TensorX>::rows)) return Status::too_many_tokens;
-      run();
+      if (tokens > kernel::minimum(most, LayoutOf<ArgumentAt<0, Types...>>::rows))
+        return Status::too_many_tokens;
+      train_blocks<Said>(module, tokens, arguments...);
     }
     return Status::ok;
   } else if constexpr (fits) {
-    run();
+    train_blocks<Said>(module, tokens, arguments...);
   }
 }
 
-// The same for a Training, which has the gradient and the workspace: a generator follows them.
+// A call of a Training, which adds the gradient and the workspace: they are after a generator.
+template <class Module, class... Arguments>
+using TrainingCall = BackwardCall<2, Arguments..., typename Trained<Module>::Gradient&,
+                                  BackwardWorkspace<BaseOf<Module>>&>;
 template <class Module, class... Arguments>
 consteval bool is_backward_by_training() noexcept {
-  if constexpr (!made_of_blocks<Module> || sizeof...(Arguments) < 3) {
+  if constexpr (!made_of_blocks<Module>)
     return false;
-  } else {
-    using Gradient = typename Trained<Module>::Gradient;
-    using Workspace = BackwardWorkspace<BaseOf<Module>>;
-    using Said = Call<1, Arguments...>;
-    return []<std::size_t... before>(std::index_sequence<before...>) {
-      if constexpr (Said::has_generator)
-        return is_backward_of_blocks<Module, WrittenAt<before, Arguments...>..., Gradient&,
-                                     Workspace&, WrittenAt<sizeof...(before), Arguments...>>();
-      else
-        return is_backward_of_blocks<Module, Arguments..., Gradient&, Workspace&>();
-    }
-    (std::make_index_sequence<sizeof...(Arguments) - (Said::has_generator ? 1 : 0)>{});
-  }
+  else
+    return is_backward_of_blocks<Module, TrainingCall<Module, Arguments...>, Arguments...,
+                                 typename Trained<Module>::Gradient&,
+                                 BackwardWorkspace<BaseOf<Module>>&>();
 }
 template <class... Types>
 constexpr auto backward_by_training(const auto& module, auto& gradient, auto& workspace,
                                     auto&... arguments) noexcept {
-  if constexpr (!Call<1, Types...>::has_generator)
-    return backward(module, arguments..., gradient, workspace);
-  else
-    return [&]<std::size_t... before>(std::index_sequence<before...>) {
-      return backward(module, nth<before>(arguments...)..., gradient, workspace,
-                      nth<sizeof...(before)>(arguments...));
-    }
-  (std::make_index_sequence<sizeof...(Types) - 1>{});
+  using Said = TrainingCall<std::remove_cvref_t<decltype(module)>, Types...>;
+  return backward_of_blocks<Said, Types..., decltype(gradient), decltype(workspace)>(
+      module, arguments..., gradient, workspace);
 }
 
 }  // namespace detail
@@ -245,9 +196,12 @@ struct BackwardWorkspace<Transformer<config>>
 // of AttentionConfig. It takes streams for one batch element after the other: in each block for the
 // attention weights, the outputs of attention, and those of the feed-forward part.
 template <detail::made_of_blocks Module, class... Arguments>
-requires(detail::is_backward_of_blocks<Module, Arguments...>()) constexpr auto backward(
-    const Module& module, Arguments&&... arguments) noexcept {
-  return detail::backward_of_blocks<Arguments...>(module, arguments...);
+requires(detail::is_backward_of_blocks<
+         Module, detail::BackwardCall<0, Arguments...>,
+         Arguments...>()) constexpr auto backward(const Module& module,
+                                                  Arguments&&... arguments) noexcept {
+  return detail::backward_of_blocks<detail::BackwardCall<0, Arguments...>, Arguments...>(
+      module, arguments...);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tinyattn/detail/call.hpp"
+#include "tinyattn/training/detail/replay.hpp"
 #include "tinyattn/training/gradient.hpp"
 
 #include <cstddef>
@@ -15,32 +16,35 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Where each argument of a call is. The last ones, of which the module's gradient may be of any
-// type and each may be no_gradient, say how many inputs there are: one, or those of queries, keys
-// and values.
-template <class... Arguments>
+// Where each argument of a call is. Behind the generator there are none, or the gradient and the
+// workspace that a Training adds. The number of gradients says how many inputs there are, one or
+// those of queries, keys and values: the module's gradient may be of any type, and each may be
+// no_gradient.
+template <std::size_t after_generator, class... Arguments>
 struct BackwardCall {
   using Said = Call<1, Arguments...>;
   static constexpr bool has_generator = Said::has_generator;
-  static constexpr std::size_t num_counts = Said::num_counts, mask_or_none = [] {
-    const std::size_t rest = Said::size - num_counts - (has_generator ? 1 : 0);
-    return rest % 2 == 0 ? 1u : 0u;  // the others are an odd number: see below
-  }();
-  static constexpr bool has_mask = mask_or_none != 0, has_counts = num_counts != 0;
+  static constexpr std::size_t num_counts = Said::num_counts;
 
   // The places of the arguments.
-  static constexpr std::size_t workspace = Said::size - (has_generator ? 2 : 1),
-                               generator = workspace + 1,
-                               num_inputs = (workspace - num_counts - mask_or_none - 2) / 2,
+  static constexpr std::size_t generator = Said::size - after_generator - 1,
+                               workspace = has_generator && after_generator == 0 ? generator - 1
+                                                                                 : Said::size - 1,
+                               gradient = workspace - 1,
+                               end = has_generator ? kernel::minimum(gradient, generator)
+                                                   : gradient,  // of the gradients of inputs
+      mask_or_none = (end - num_counts) % 2 == 0 ? 1 : 0,
+                               num_inputs = (end - num_counts - mask_or_none - 1) / 2,
                                key = num_inputs == 1 ? 0 : 1, value = num_inputs - 1,
                                tokens = num_inputs, source_tokens = num_inputs + num_counts - 1,
                                mask = num_inputs + num_counts, d_out = mask + mask_or_none,
                                d_query = d_out + 1, d_key = d_query + key,
-                               d_value = d_query + value, gradient = d_query + num_inputs;
+                               d_value = d_query + value;
+  static constexpr bool has_mask = mask_or_none != 0, has_counts = num_counts != 0;
 
   static constexpr bool are_lvalues[Said::size + 1] = {std::is_lvalue_reference_v<Arguments>...};
   static constexpr bool is_call = [] {
-    if (Said::size < 5 || workspace < 4 || gradient + 1 != workspace) return false;
+    if (Said::size < 5 || end < 3 || end > Said::size) return false;
     if (num_inputs != 1 && num_inputs != 3) return false;
     if (has_counts && num_counts != (num_inputs == 1 ? 1 : 2)) return false;
     if (has_generator && Said::words[generator] != Word::generator) return false;
@@ -52,10 +56,20 @@ struct BackwardCall {
   }();
 };
 
+// The mask and the generator of a call, or what replaces them.
+template <class Said, class... Arguments>
+using MaskOf = std::conditional_t<Said::has_mask, ArgumentAt<Said::mask, Arguments...>, NoMask>;
+template <class Said>
+TINYATTN_ALWAYS_INLINE constexpr auto& generator_of(auto&... arguments) noexcept {
+  if constexpr (Said::has_generator)
+    return nth<Said::generator>(arguments...);
+  else
+    return no_generator;
+}
+
 // Whether the arguments after a module are such a call, with the module's workspace.
-template <class Module, class... Arguments>
+template <class Module, class Said, class... Arguments>
 consteval bool is_backward() noexcept {
-  using Said = BackwardCall<Arguments...>;
   if constexpr (!Said::is_call)
     return false;
   else

@@ -43,16 +43,13 @@ struct BlockDropout {
   Philox4x32 of_outputs;
 };
 
-// No dropout of any block: a forward pass without a generator drops nothing.
-struct NoGenerator {};
 template <class Attention>
-constexpr auto dropout_of_block(const NoGenerator&, std::size_t, std::size_t) noexcept {
-  return kernel::NoDropout{};
-}
-template <class Attention>
-constexpr auto dropout_of_block(const Philox4x32& generator, std::size_t block,
+constexpr auto dropout_of_block(const auto& generator, std::size_t block,
                                 std::size_t tokens) noexcept {
-  return BlockDropout<Attention>(generator, block, tokens);
+  if constexpr (is_no_generator<decltype(generator)>)
+    return kernel::NoDropout{};
+  else
+    return BlockDropout<Attention>(generator, block, tokens);
 }
 
 // Returns the gradient of a block as kernels take it.

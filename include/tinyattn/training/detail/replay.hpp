@@ -16,17 +16,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+// In the place of a generator: nothing is dropped.
+struct NoGenerator {};
+inline constexpr NoGenerator no_generator{};
+template <class Generator>
+inline constexpr bool is_no_generator = std::is_same_v<std::remove_cvref_t<Generator>, NoGenerator>;
+
 // A static_assert diagnoses a generator whose numbers cannot be drawn again.
 template <class Generator>
 consteval bool check_replay() noexcept {
-  constexpr bool is_philox = std::is_same_v<Generator, Philox4x32>;
+  constexpr bool is_philox = is_no_generator<Generator> || std::is_same_v<Generator, Philox4x32>;
   static_assert(is_philox, "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
   return is_philox;
 }
-
-// Keeps an overload from taking the generator of a call for a gradient.
-template <class Gradient>
-concept no_generator = !random_generator<Gradient>;
 
 // Whether dropout of this rate takes a stream.
 constexpr bool draws(const DropoutRate& rate) noexcept {
@@ -55,6 +57,7 @@ constexpr Philox4x32 stream_after(Philox4x32 generator, std::size_t count) noexc
   for (; count != 0; --count) static_cast<void>(generator.take_stream());
   return generator;
 }
+constexpr NoGenerator stream_after(NoGenerator none, std::size_t) noexcept { return none; }
 
 // Replays dropout of attention weights, for kernels.
 template <class Attention>
