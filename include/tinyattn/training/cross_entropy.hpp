@@ -37,6 +37,13 @@ struct OneTarget {
 
 template <class Targets>
 concept targets_of_rows = std::integral<Targets> || std::convertible_to<const Targets&, TokenView>;
+template <targets_of_rows Targets>
+constexpr auto row_of_targets(const Targets& targets) noexcept {
+  if constexpr (std::integral<Targets>)
+    return OneTarget(targets);
+  else
+    return TokenView(targets);
+}
 
 // The number of targets, if their type has it; else 0.
 template <class Targets>
@@ -63,14 +70,22 @@ consteval bool check_cross_entropy() noexcept {
   return floats && countable && complete && fits;
 }
 
+// Returns how many of the targets of all rows count, or wrong_targets.
+template <class Logits>
+constexpr std::uint32_t count_targets(TokenView targets) noexcept {
+  constexpr std::size_t rows = LayoutOf<Logits>::batch * LayoutOf<Logits>::rows;
+  return targets.size() != rows
+             ? kernel::wrong_targets
+             : kernel::count_targets(targets.data(), rows, LayoutOf<Logits>::cols);
+}
+
 template <class Port, class Logits, class Gradient>
 constexpr float cross_entropy_of(const Logits& logits, TokenView targets, Gradient& gradient,
                                  float factor) noexcept {
   using Single = typename Port::one_lane;
   using Layout = LayoutOf<Logits>;
   constexpr std::size_t rows = Layout::batch * Layout::rows, vocabulary = Layout::cols;
-  if (targets.size() != rows) return __builtin_nanf("");
-  const auto count = kernel::count_targets(targets.data(), rows, vocabulary);
+  const auto count = count_targets<Logits>(targets);
   if (count == kernel::wrong_targets) return __builtin_nanf("");
   const float share = kernel::share_of_target<Single>(count);
   float sum = 0.0f;
@@ -104,11 +119,8 @@ constexpr float cross_entropy(const Logits& logits, const Targets& targets, Grad
                               float factor = 1.0f) noexcept {
   if constexpr (detail::check_cross_entropy<Logits, Targets, Gradient>())
     return on_native_port([&](auto port) {
-      using Port = decltype(port);
-      if constexpr (std::integral<Targets>)
-        return detail::cross_entropy_of<Port>(logits, detail::OneTarget(targets), gradient, factor);
-      else
-        return detail::cross_entropy_of<Port>(logits, targets, gradient, factor);
+      return detail::cross_entropy_of<decltype(port)>(logits, detail::row_of_targets(targets),
+                                                      gradient, factor);
     });
   return 0.0f;
 }

@@ -21,93 +21,81 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// The type of what a module makes of an input.
-template <class Module, class TensorX>
-struct OutputOf {
-  using type = Like<TensorX>;
-};
-template <class Module, class TensorX>
-requires std::invocable<const Module&, const TensorX&>
-struct OutputOf<Module, TensorX> {
-  using type = std::invoke_result_t<const Module&, const TensorX&>;
-};
-template <std::size_t Count, std::size_t Dim, std::size_t Tokens>
-struct OutputOf<Embedding<Count, Dim>, Vector<Token, Tokens>> {
-  using type = Matrix<float, Tokens, Dim>;
-};
-
-// The way from a model to one of its layers, by addresses of members and indices of arrays.
-template <auto... steps>
-struct Path {};
-template <class... Each>
-struct Paths {};
-template <class... Left, class... Right>
-constexpr Paths<Left..., Right...> operator+(Paths<Left...>, Paths<Right...>) noexcept {
-  return {};
-}
-
-template <class Module>
-constexpr Module& follow(Module& module, Path<>) noexcept {
-  return module;
-}
-template <class Module, auto first, auto... rest>
-constexpr auto& follow(Module& module, Path<first, rest...>) noexcept {
-  if constexpr (std::is_member_pointer_v<decltype(first)>)
-    return follow(module.*first, Path<rest...>{});
+// Returns the type of what a layer makes of an input.
+template <class Layer, class TensorX>
+consteval auto output_of() noexcept {
+  if constexpr (std::is_same_v<typename TensorX::value_type, Token>)
+    return std::type_identity<
+        Matrix<float, TensorX::size(), LayoutOf<decltype(Layer::weight)>::cols>>{};
+  else if constexpr (std::invocable<const Layer&, const TensorX&>)
+    return std::type_identity<std::invoke_result_t<const Layer&, const TensorX&>>{};
   else
-    return follow(module[first], Path<rest...>{});
+    return std::type_identity<Like<TensorX>>{};
 }
 
-// The paths to the layers of a module, in their order: an array is its elements, a model of Parts
-// its parts.
-template <class Module, auto... steps>
-struct LayersOf {
-  using type = Paths<Path<steps...>>;
-};
-template <class Module, class Members, auto... steps>
-struct LayersOfMembers;
-template <class Module, auto... members, auto... steps>
-struct LayersOfMembers<Module, Parameters<members...>, steps...> {
-  using type =
-      decltype((Paths<>{} + ... +
-                typename LayersOf<std::remove_cvref_t<decltype(std::declval<Module&>().*members)>,
-                                  steps..., members>::type{}));
-};
-template <has_parts Module, auto... steps>
-struct LayersOf<Module, steps...> : LayersOfMembers<Module, typename Module::Parts, steps...> {};
-template <class Element, std::size_t Size, auto... steps>
-struct LayersOf<Element[Size], steps...> {
-  template <std::size_t... Index>
-  static constexpr auto of_elements(std::index_sequence<Index...>) noexcept {
-    return (Paths<>{} + ... + typename LayersOf<Element, steps..., Index>::type{});
-  }
-  using type = decltype(of_elements(std::make_index_sequence<Size>{}));
+// Layers that follow one another, or their gradients.
+struct NoLayers {};
+template <bool is_trained, class Layer, class Next>
+struct Layers {
+  Layer& layer;
+  Next next;
 };
 
 // The members that follow one another: those of Sequence, if the model names it, else its Parts.
 template <class Model>
-struct SequenceOf {
-  using type = typename Model::Parts;
-};
-template <class Model>
-requires requires { typename Model::Sequence; }
-struct SequenceOf<Model> {
-  using type = typename Model::Sequence;
-};
-
-// Whether a path begins with a member that is trained, one of the Parts.
-template <auto member, auto... rest, auto... parts>
-consteval bool begins_with_one_of(Path<member, rest...>, Parameters<parts...>) noexcept {
-  return (std::is_same_v<Path<member>, Path<parts>> || ...);
+consteval auto sequence_of() noexcept {
+  if constexpr (requires { typename Model::Sequence; })
+    return typename Model::Sequence{};
+  else
+    return typename Model::Parts{};
+}
+template <auto member, auto... parts>
+consteval bool is_one_of(Parameters<parts...>) noexcept {
+  return (std::is_same_v<Parameters<member>, Parameters<parts>> || ...);
 }
 
-// Whether a module draws from this generator.
-template <class Module, class Generator>
-inline constexpr bool may_draw = false;
-template <made_of_blocks Module>
-inline constexpr bool may_draw<Module, Philox4x32> = true;
-template <AttentionConfig config>
-inline constexpr bool may_draw<MultiHeadAttention<config>, Philox4x32> = true;
+// Returns the layers of a module in front of the layers `next`: an array is its elements, a model
+// of Parts its members, of which those that are no Parts are frozen.
+template <bool is_trained, class Module, class Next>
+constexpr auto layers_before(Module& module, const Next& next) noexcept;
+template <bool is_trained, std::size_t count>
+constexpr auto elements_before(auto& modules, const auto& next) noexcept {
+  if constexpr (count == 0)
+    return next;
+  else
+    return elements_before<is_trained, count - 1>(
+        modules, layers_before<is_trained>(modules[count - 1], next));
+}
+template <bool is_trained>
+constexpr auto members_before(Parameters<>, auto&, const auto& next) noexcept {
+  return next;
+}
+template <bool is_trained, auto first, auto... rest, class Model>
+constexpr auto members_before(Parameters<first, rest...>, Model& model, const auto& next) noexcept {
+  using Parts = typename Model::Parts;
+  return layers_before < is_trained &&
+         is_one_of<first>(Parts{}) >
+             (model.*first, members_before<is_trained>(Parameters<rest...>{}, model, next));
+}
+template <bool is_trained, class Module, class Next>
+constexpr auto layers_before(Module& module, const Next& next) noexcept {
+  if constexpr (std::is_array_v<Module>) {
+    return elements_before<is_trained, std::extent_v<Module>>(module, next);
+  } else if constexpr (has_parts<Module>) {
+    return members_before<is_trained>(sequence_of<Module>(), module, next);
+  } else if constexpr (!parameter_like<Module>) {
+    return Layers<is_trained, Module, Next>{module, next};
+  } else {
+    static_assert(no_such_call<Module>,
+                  "layers, blocks and models follow one another: a tensor has no forward. Call "
+                  "forward and backward of each part");
+    return next;
+  }
+}
+template <class Model>
+constexpr auto layers_of(Model& model) noexcept {
+  return layers_before<true>(model, NoLayers{});
+}
 
 // Memory for the scratch of one call. Calls use it one after the other.
 template <std::size_t size, std::size_t alignment>
@@ -132,111 +120,108 @@ struct Placed {
 template <class Scratch>
 constexpr void with_scratch(auto& memory, const auto& use) noexcept {
   if (__builtin_is_constant_evaluated()) {
-    Scratch its{};
-    use(its);
+    Scratch alone{};
+    use(alone);
   } else {
     use((new (memory.bytes) Placed<Scratch>)->scratch);
   }
 }
 
+// The memory that both passes of a layer take.
+struct Room {
+  std::size_t bytes = 0, alignment = 1;
+};
+template <class Layer>
+concept has_workspace = requires {
+  typename Layer::Workspace;
+};
+template <class Layer>
+consteval Room room_of_layer() noexcept {
+  if constexpr (has_workspace<Layer>)
+    return {kernel::maximum(sizeof(typename Layer::Workspace), sizeof(BackwardWorkspace<Layer>)),
+            kernel::maximum(alignof(typename Layer::Workspace), alignof(BackwardWorkspace<Layer>))};
+  else
+    return {};
+}
+
+// Calls use(workspace, generator) for a pass of a layer, without those that the layer does not
+// take.
+template <class Layer, bool is_backward>
+constexpr void with_scratch_of(auto& scratch, auto& generator, const auto& use) noexcept {
+  if constexpr (has_workspace<Layer>) {
+    using Workspace =
+        std::conditional_t<is_backward, BackwardWorkspace<Layer>, typename Layer::Workspace>;
+    constexpr bool draws = !is_no_generator<decltype(generator)> &&
+                           (made_of_blocks<Layer> || trained_attention<Layer>);
+    with_scratch<Workspace>(scratch, [&](auto& workspace) {
+      if constexpr (draws)
+        use(workspace, generator);
+      else
+        use(workspace);
+    });
+  } else {
+    use();
+  }
+}
+
 // What the passes of layers that follow one another keep: the output of each, which is overwritten
 // by its gradient.
-template <class Model, class Input, class Layers>
-struct Passes {
-  using Result = Input;
-  static constexpr std::size_t scratch_bytes = 0, scratch_alignment = 1;
+template <class Input, class Each>
+struct Passes;
+template <class Logits>
+struct Passes<Logits, NoLayers> {
+  using Result = Logits;
+  static constexpr Room room{};
+
+  constexpr float run(NoLayers, NoLayers, Logits& logits, auto&, auto&, auto&,
+                      const auto& loss_of) noexcept {
+    return loss_of(logits);
+  }
 };
-template <class Model, class Path>
-using ModuleAt = std::remove_cvref_t<decltype(follow(std::declval<Model&>(), Path{}))>;
-template <class Model, class Input, class First, class... Rest>
-requires parameter_like<ModuleAt<Model, First>>
-struct Passes<Model, Input, Paths<First, Rest...>> : Passes<Model, Input, Paths<Rest...>> {
-  static_assert(no_such_call<Model>,
-                "layers, blocks and models follow one another: a tensor has no forward. Call "
-                "forward and backward of each part");
-};
-template <class Model, class Input, class First, class... Rest>
-struct Passes<Model, Input, Paths<First, Rest...>> {
-  using Module = ModuleAt<Model, First>;
-  using Output = typename OutputOf<Module, Input>::type;
-  using Next = Passes<Model, Output, Paths<Rest...>>;
+template <class Input, bool is_trained, class OfLayer, class Rest>
+struct Passes<Input, Layers<is_trained, OfLayer, Rest>> {
+  using Layer = OfLayer;
+  using Output = typename decltype(output_of<Layer, Input>())::type;
+  using Next = Passes<Output, Rest>;
   using Result = typename Next::Result;
-  static constexpr bool has_scratch = requires { typename Module::Workspace; };
-  static constexpr bool is_trained = begins_with_one_of(First{}, typename Model::Parts{});
-  static constexpr std::size_t scratch_bytes = [] {
-    if constexpr (has_scratch)
-      return kernel::maximum(
-          Next::scratch_bytes,
-          kernel::maximum(sizeof(typename Module::Workspace), sizeof(BackwardWorkspace<Module>)));
-    else
-      return Next::scratch_bytes;
-  }();
-  static constexpr std::size_t scratch_alignment = [] {
-    if constexpr (has_scratch)
-      return kernel::maximum(
-          Next::scratch_alignment,
-          kernel::maximum(alignof(typename Module::Workspace), alignof(BackwardWorkspace<Module>)));
-    else
-      return Next::scratch_alignment;
-  }();
+  static constexpr Room of_layer = room_of_layer<Layer>(),
+                        room = {kernel::maximum(of_layer.bytes, Next::room.bytes),
+                                kernel::maximum(of_layer.alignment, Next::room.alignment)};
 
   Output output{};
   [[no_unique_address]] Next next;
 
   // Runs both passes. loss_of(logits) turns the output of the last layer into its gradient, and
   // returns the loss. Writes the gradient of x, which may be x, unless it is no_gradient.
-  constexpr float run(const Model& model, const Input& x, Model& gradient, auto& input_gradient,
-                      auto& scratch, auto& generator, const auto& loss_of) noexcept {
-    const Module& module = follow(model, First{});
-    const auto before = generator;
-    run_forward(module, x, scratch, generator);
-    float loss;
-    if constexpr (sizeof...(Rest) == 0)
-      loss = loss_of(output);
-    else if constexpr (is_trained || !is_no_gradient<decltype(input_gradient)>)
-      loss = next.run(model, output, gradient, output, scratch, generator, loss_of);
-    else
-      loss = next.run(model, output, gradient, no_gradient, scratch, generator, loss_of);
-    if constexpr (is_trained)
-      run_backward(module, x, input_gradient, follow(gradient, First{}), scratch, before);
-    else if constexpr (!is_no_gradient<decltype(input_gradient)>)
-      run_backward(module, x, input_gradient, no_gradient, scratch, before);
-    return loss;
-  }
-
- private:
-  constexpr void run_forward(const Module& module, const Input& x, auto& scratch,
-                             auto& generator) noexcept {
-    constexpr bool draws = may_draw<Module, std::remove_cvref_t<decltype(generator)>>;
-    if constexpr (draws)
-      with_scratch<typename Module::Workspace>(
-          scratch, [&](auto& its) { module.forward(x, output, its, generator); });
-    else if constexpr (has_scratch)
-      with_scratch<typename Module::Workspace>(scratch,
-                                               [&](auto& its) { module.forward(x, output, its); });
-    else
-      static_cast<void>(module.forward(x, output));
-  }
-
-  constexpr void run_backward(const Module& module, const Input& x, auto& input_gradient,
-                              auto& of_module, auto& scratch, auto generator) noexcept {
-    constexpr bool draws = may_draw<Module, std::remove_cvref_t<decltype(generator)>>;
-    if constexpr (draws)
-      with_scratch<BackwardWorkspace<Module>>(scratch, [&](auto& its) {
-        backward(module, x, output, input_gradient, of_module, its, generator);
+  TINYATTN_ALWAYS_INLINE constexpr float run(const auto& layers, const auto& gradients,
+                                             const Input& x, auto& input_gradient, auto& scratch,
+                                             auto& generator, const auto& loss_of) noexcept {
+    auto before = generator;
+    with_scratch_of<Layer, false>(scratch, generator, [&](auto&... more) {
+      static_cast<void>(layers.layer.forward(x, output, more...));
+    });
+    const auto run_next = [&](auto& output_gradient) TINYATTN_INLINE_LAMBDA {
+      return next.run(layers.next, gradients.next, output, output_gradient, scratch, generator,
+                      loss_of);
+    };
+    const auto run_backward = [&](auto& gradient) TINYATTN_INLINE_LAMBDA {
+      const float loss = run_next(output);
+      with_scratch_of<Layer, true>(scratch, before, [&](auto&... more) {
+        static_cast<void>(backward(layers.layer, x, output, input_gradient, gradient, more...));
       });
-    else if constexpr (has_scratch)
-      with_scratch<BackwardWorkspace<Module>>(
-          scratch, [&](auto& its) { backward(module, x, output, input_gradient, of_module, its); });
+      return loss;
+    };
+    if constexpr (is_trained)
+      return run_backward(gradients.layer);
+    else if constexpr (!is_no_gradient<decltype(input_gradient)>)
+      return run_backward(no_gradient);
     else
-      static_cast<void>(backward(module, x, output, input_gradient, of_module));
+      return run_next(no_gradient);
   }
 };
 
 template <class Model>
-using PassesOfParts =
-    Passes<Model, typename Model::Input,
-           typename LayersOfMembers<Model, typename SequenceOf<Model>::type>::type>;
+using PassesOfParts = Passes<typename Model::Input, decltype(layers_of(std::declval<Model&>()))>;
 
 // All that the passes of a model need: of one whose parts follow one another, and that names its
 // Input, such as `using Input = Matrix<float, 8, 16>;`.
@@ -244,25 +229,17 @@ template <has_parts Model>
 requires requires { typename Model::Input; }
 struct PassesOf<Model> : PassesOfParts<Model> {
   using Passes = PassesOfParts<Model>;
-  [[no_unique_address]] SharedScratch<Passes::scratch_bytes, Passes::scratch_alignment> scratch{};
+  [[no_unique_address]] SharedScratch<Passes::room.bytes, Passes::room.alignment> scratch{};
 };
 
-// Whether a first layer that is an embedding knows all tokens; and whether there is a target for
-// each row of logits, ignore_index or below the vocabulary.
+// Whether a first layer that is an embedding knows all tokens.
 template <class Model>
 constexpr bool knows_tokens(const auto& input) noexcept {
-  using First = typename PassesOfParts<Model>::Module;
+  using First = typename PassesOfParts<Model>::Layer;
   if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(input)>::value_type, Token>)
     return kernel::are_known(input.data(), input.size(), LayoutOf<decltype(First::weight)>::rows);
   else
     return true;
-}
-template <class Model>
-constexpr bool knows_targets(const auto& targets) noexcept {
-  using Logits = LayoutOf<typename PassesOfParts<Model>::Result>;
-  constexpr std::size_t rows = Logits::batch * Logits::rows;
-  return targets.size() == rows &&
-         kernel::count_targets(targets.data(), rows, Logits::cols) != kernel::wrong_targets;
 }
 
 // Runs both passes of a model of Parts with the cross-entropy of targets. Returns the loss, or NaN
@@ -281,16 +258,11 @@ constexpr float train_parts(const Model& model, const Input& input, const Target
     if constexpr (fits) {
       using Logits = typename PassesOfParts<Model>::Result;
       if constexpr (check_cross_entropy<Logits, Targets, Logits>()) {
-        const auto counted = [&] {
-          if constexpr (std::integral<Targets>)
-            return OneTarget(targets);
-          else
-            return TokenView(targets);
-        }();
-        if (!knows_tokens<Model>(input) || !knows_targets<Model>(counted))
+        if (!knows_tokens<Model>(input) ||
+            count_targets<Logits>(row_of_targets(targets)) == kernel::wrong_targets)
           return __builtin_nanf("");
         return workspace.run(
-            model, input, gradient, no_gradient, workspace.scratch, generator,
+            layers_of(model), layers_of(gradient), input, no_gradient, workspace.scratch, generator,
             [&](auto& output) { return cross_entropy(output, targets, output, factor); });
       }
     }
