@@ -47,48 +47,6 @@ consteval bool check_checkpoint() noexcept {
   return fits && !is_training;
 }
 
-template <class Model>
-constexpr SlotHeader header_of(std::uint32_t sequence) noexcept {
-  return {sequence, crc_of_layout<Model>, size_of_layout<Model>(), bytes_of_parameters<Model>()};
-}
-
-template <class Parameter>
-constexpr void put_parameter(auto& writer, const Parameter& parameter) noexcept {
-  if constexpr (is_int8_matrix<Parameter>) {
-    writer.put(parameter.code, sizeof(parameter.code));
-    writer.put(parameter.scale, sizeof(parameter.scale) / sizeof(float));
-  } else {
-    writer.put(parameter.data(), parameter.size());
-  }
-}
-template <class Parameter>
-constexpr void get_parameter(auto& reader, Parameter& parameter) noexcept {
-  if constexpr (is_int8_matrix<Parameter>) {
-    reader.get(parameter.code, sizeof(parameter.code));
-    reader.get(parameter.scale, sizeof(parameter.scale) / sizeof(float));
-  } else {
-    reader.get(parameter.data(), parameter.size());
-  }
-}
-
-// Writes a model, and the CRC of all last, which it returns.
-template <class Model, class Flash>
-constexpr std::uint32_t write_slot(const Model& model, Flash& flash, std::size_t slot,
-                                   std::uint32_t sequence) noexcept {
-  static_cast<void>(flash.erase(slot));
-  SlotWriter<Flash> writer{flash, slot};
-  put_header(writer, header_of<Model>(sequence));
-  writer.put(layout_of<Model>.text, size_of_layout<Model>());
-  writer.pad();
-  for_each_parameter(model,
-                     [&](const char*, const auto& parameter) { put_parameter(writer, parameter); });
-  writer.pad();
-  const std::uint32_t crc = writer.crc;
-  writer.put(crc);
-  writer.pad();
-  return crc;
-}
-
 }  // namespace detail
 
 // The bytes that a checkpoint needs in a slot: all its parameters, their names and shapes, and 64
@@ -106,22 +64,17 @@ inline constexpr std::size_t checkpoint_bytes =
 template <class Model, class Flash>
 [[nodiscard]] constexpr Status save(const Model& model, Flash&& flash) noexcept {
   if constexpr (detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
-    using ItsFlash = std::remove_reference_t<Flash>;
-    constexpr std::size_t limit = detail::header_of<Model>(0).end();
-    const detail::Slots slots = detail::read_slots(flash, limit);
-    const auto any = [](const detail::SlotHeader&) { return true; };
-    const auto own = [](const detail::SlotHeader& header) {
-      return header.has_layout_of(detail::header_of<Model>(0));
-    };
-    const std::size_t newest = detail::newest(slots, any), of_own = detail::newest(slots, own),
-                      kept = of_own == detail::no_slot ? newest : of_own, slot = kept == 0 ? 1 : 0;
+    using detail::Slot;
+    using detail::Slots;
+    constexpr detail::SlotHeader own = detail::header_of<Model>(0);
+    const Slots slots = detail::read_slots(flash, own);
+    const std::size_t newest = slots.newest(&Slot::is_whole), of_own = slots.newest(&Slot::is_own),
+                      kept = of_own == Slots::none ? newest : of_own, slot = kept == 0 ? 1 : 0;
     const std::uint32_t sequence =
-        newest == detail::no_slot ? 0 : slots.headers[newest].sequence + 1;
+        newest == Slots::none ? 0 : slots.slots[newest].header.sequence + 1;
     const std::uint32_t crc = detail::write_slot(model, flash, slot, sequence);
-    detail::SlotHeader header{};
-    const bool is_there = detail::read_slot(flash, slot, limit, header) &&
-                          detail::SlotReader<ItsFlash>{flash, slot, header.end()}.word() == crc;
-    return is_there ? Status::ok : Status::no_model;
+    const Slot written = detail::read_slot(flash, slot, own);
+    return written.is_whole && written.crc == crc ? Status::ok : Status::no_model;
   }
   return Status::ok;
 }
@@ -136,18 +89,14 @@ template <class Model, class Flash>
   constexpr bool writable = !std::is_const_v<Model>;
   static_assert(writable, "load writes the parameters of a model, which must not be const");
   if constexpr (writable && detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
-    constexpr std::size_t limit = detail::header_of<Model>(0).end();
-    const detail::Slots slots = detail::read_slots(flash, limit);
-    const std::size_t slot = detail::newest(slots, [](const detail::SlotHeader& header) {
-      return header.has_layout_of(detail::header_of<Model>(0));
-    });
-    if (slot == detail::no_slot)
-      return slots.is_whole[0] || slots.is_whole[1] ? Status::wrong_model : Status::no_model;
-    const std::size_t data =
-        detail::block_bytes + detail::in_blocks(detail::size_of_layout<Model>());
-    detail::SlotReader<std::remove_reference_t<Flash>> reader{flash, slot, data};
-    for_each_parameter(
-        model, [&](const char*, auto& parameter) { detail::get_parameter(reader, parameter); });
+    constexpr detail::SlotHeader own = detail::header_of<Model>(0);
+    const detail::Slots slots = detail::read_slots(flash, own);
+    const std::size_t slot = slots.newest(&detail::Slot::is_own);
+    if (slot == detail::Slots::none)
+      return slots.newest(&detail::Slot::is_whole) == slot ? Status::no_model : Status::wrong_model;
+    detail::SlotReader<std::remove_reference_t<Flash>> reader{flash, slot, own.data()};
+    for_each_parameter(model,
+                       [&](const char*, auto& parameter) { detail::transfer(reader, parameter); });
   }
   return Status::ok;
 }

@@ -7,7 +7,7 @@
 #include "tinyattn/convolution.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/weights.hpp"
+#include "tinyattn/tensor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -39,15 +39,12 @@ inline constexpr std::uint32_t crc_of_nibble[] = {
 // --- The text ---
 
 // Writes an entry for each parameter: a byte that says how many characters its name shares with the
-// name before it; the rest of the name; "="; how it is stored; its extents, as in "16x4"; a line
-// feed. Writes nothing if `to` is null, but counts.
+// name before it; the rest of the name; "="; its type and extents, as in "f16x4"; a line feed.
+// Writes nothing if `to` is null, but counts.
 struct LayoutWriter {
-  static constexpr std::size_t longest = 255;
-
   char* to = nullptr;
   std::size_t size = 0;
-  char name[longest] = {}, before[longest] = {};
-  std::size_t length = 0, length_before = 0;
+  const char* name_before = "";
 
   constexpr void put(char c) noexcept {
     if (to != nullptr) to[size] = c;
@@ -57,29 +54,45 @@ struct LayoutWriter {
     if (number >= 10) put_number(number / 10);
     put(static_cast<char>('0' + number % 10));
   }
-
-  constexpr void push(char c) noexcept { name[length++] = c; }
-  constexpr void push_number(std::size_t number) noexcept {
-    if (number >= 10) push_number(number / 10);
-    push(static_cast<char>('0' + number % 10));
-  }
-  constexpr void push_dot() noexcept {
-    if (length != 0) push('.');
-  }
-
-  constexpr void put_name() noexcept {
+  constexpr void put_name(const char* name) noexcept {
     std::size_t shared = 0;
-    while (shared < length && shared < length_before && name[shared] == before[shared]) ++shared;
+    while (name[shared] != 0 && name[shared] == name_before[shared]) ++shared;
     put(static_cast<char>(shared));
-    for (std::size_t i = shared; i < length; ++i) put(name[i]);
+    for (const char* rest = name + shared; *rest != 0; ++rest) put(*rest);
     put('=');
-    for (std::size_t i = 0; i < length; ++i) before[i] = name[i];
-    length_before = length;
+    name_before = name;
+  }
+
+  // "f": floats, as in PyTorch. "T": floats [in, out], the transpose of PyTorch's weight. "q":
+  // int8, rows of codes and a scale for each row. A weight may be that of several tokens which
+  // follow one another: "/" and their number.
+  template <class Parameter>
+  constexpr void put_type(std::size_t tokens_of_weight) noexcept {
+    bool is_weight = tokens_of_weight != 0;
+    if constexpr (tensor_like<Parameter>) {
+      using Shape = LayoutOf<Parameter>;
+      is_weight = is_weight && Shape::rank == 2;
+      put(is_weight ? 'T' : 'f');
+      for (std::size_t axis = 0; axis < Shape::rank; ++axis) {
+        if (axis != 0) put('x');
+        put_number(Parameter::extent(axis));
+      }
+    } else {
+      constexpr std::size_t out = sizeof(Parameter::scale) / sizeof(float);
+      put('q');
+      put_number(out);
+      put('x');
+      put_number(Parameter::size() / out);
+    }
+    if (is_weight && tokens_of_weight > 1) {
+      put('/');
+      put_number(tokens_of_weight);
+    }
+    put('\n');
   }
 };
 
-// How PyTorch has the weight of a layer: as it lies here, or else transposed, for several tokens
-// that follow one another.
+// The number of tokens that the weight of a layer is for; 0 if PyTorch has it as it lies here.
 template <class Layer>
 inline constexpr std::size_t tokens_of_weight = 0;
 template <std::size_t In, std::size_t Out, bool Bias, Weights weights>
@@ -87,113 +100,65 @@ inline constexpr std::size_t tokens_of_weight<Linear<In, Out, Bias, weights>> = 
 template <Conv1dConfig config>
 inline constexpr std::size_t tokens_of_weight<Conv1d<config>> = config.kernel;
 
-// What a checkpoint can hold.
-template <class Parameter>
-inline constexpr bool is_int8_matrix = false;
-template <std::size_t In, std::size_t Out>
-inline constexpr bool is_int8_matrix<Int8Matrix<In, Out>> = true;
+// A static_assert diagnoses what a checkpoint cannot hold.
 template <class Parameter>
 consteval bool check_saved() noexcept {
-  if constexpr (is_int8_matrix<Parameter>) {
-    return true;
-  } else {
+  if constexpr (tensor_like<Parameter>) {
     constexpr bool floats = holds_floats<Parameter> && !has_gaps<Parameter>;
     static_assert(floats, "a checkpoint holds tensors of float, and weights of int8");
     return floats;
   }
+  return true;
 }
 
-// "f" and extents: floats, as in PyTorch. "T": floats [in, out], the transpose of PyTorch's. "C3x":
-// of a convolution with a kernel of 3. "q", or "Q" of a layer: int8, rows of codes and a scale for
-// each row.
-template <class Parameter>
-constexpr void put_type(LayoutWriter& writer, std::size_t tokens) noexcept {
-  if constexpr (is_int8_matrix<Parameter>) {
-    constexpr std::size_t out = sizeof(Parameter::scale) / sizeof(float);
-    writer.put('q');
-    writer.put_number(out);
-    writer.put('x');
-    writer.put_number(Parameter::size() / out);
-    if (tokens > 1) {
-      writer.put('/');
-      writer.put_number(tokens);
-    }
-  } else {
-    const bool is_weight = tokens != 0 && LayoutOf<Parameter>::rank == 2;
-    writer.put(is_weight ? 'T' : 'f');
-    for (std::size_t axis = 0; axis < LayoutOf<Parameter>::rank; ++axis) {
-      if (axis != 0) writer.put('x');
-      writer.put_number(Parameter::extent(axis));
-    }
-    if (is_weight && tokens > 1) {
-      writer.put('/');
-      writer.put_number(tokens);
-    }
-  }
-  writer.put('\n');
-}
-
-template <class... Members>
-struct MembersOf {};
-struct ListMembers {
-  template <Name... list, class... Members>
-  auto operator()(Names<list...>, Members&...) const -> MembersOf<Names<list...>, Members...>;
-};
-
-template <class Member>
+// Writes the entries of a member of a module, as for_each_parameter visits its parameters.
+template <Name path, class Member>
 constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept;
-template <Name... list, class... Members>
-constexpr void write_layouts(LayoutWriter& writer, std::size_t tokens,
-                             MembersOf<Names<list...>, Members...>) noexcept {
-  const std::size_t length = writer.length;
-  const auto write_one = [&]<class Member>(const char* name, std::type_identity<Member>) {
-    writer.push_dot();
-    for (; *name != 0; ++name) writer.push(*name);
-    write_layout<Member>(writer, tokens);
-    writer.length = length;
-  };
-  (write_one(list.text, std::type_identity<Members>{}), ...);
-}
-template <class Member>
+template <Name path>
+struct LayoutOfMembers {
+  template <Name... list, class... Members>
+  constexpr auto operator()(Names<list...>, Members&...) const noexcept {
+    return [](LayoutWriter& writer, std::size_t tokens) {
+      (write_layout<joined(path, list), Members>(writer, tokens), ...);
+    };
+  }
+};
+template <Name path, class Member>
 constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept {
   if constexpr (std::is_array_v<Member>) {
-    const std::size_t length = writer.length;
-    for (std::size_t i = 0; i < std::extent_v<Member>; ++i) {
-      writer.push_dot();
-      writer.push_number(i);
-      write_layout<std::remove_extent_t<Member>>(writer, tokens);
-      writer.length = length;
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      (write_layout<joined(path, number_name<Index>()), std::remove_extent_t<Member>>(writer,
+                                                                                      tokens),
+       ...);
     }
-  } else if constexpr (parameter_like<Member>) {
-    if constexpr (!std::is_empty_v<Member> && check_saved<Member>()) {
-      writer.put_name();
-      put_type<Member>(writer, tokens);
-    }
-  } else if constexpr (!std::is_empty_v<Member>) {
-    write_layouts(writer, tokens_of_weight<Member>,
-                  decltype(members_of(std::declval<Member&>(), ListMembers{})){});
+    (std::make_index_sequence<std::extent_v<Member>>{});
+  } else if constexpr (std::is_empty_v<Member>) {
+    return;  // absent
+  } else if constexpr (!parameter_like<Member>) {
+    decltype(members_of(std::declval<Member&>(), LayoutOfMembers<path>{})){}(
+        writer, tokens_of_weight<Member>);
+  } else if constexpr (check_saved<Member>()) {
+    writer.put_name(path.text);
+    writer.put_type<Member>(tokens);
   }
 }
 
+// The text of a model, whose size is found first, and its CRC.
 template <class Model>
 consteval std::size_t size_of_layout() noexcept {
   LayoutWriter writer;
-  write_layout<Model>(writer, 0);
+  write_layout<"", Model>(writer, 0);
   return writer.size;
 }
 template <class Model>
-struct LayoutText {
-  char text[size_of_layout<Model>()];
-};
-template <class Model>
-inline constexpr LayoutText<Model> layout_of = [] {
-  LayoutText<Model> layout{};
-  LayoutWriter writer{layout.text};
-  write_layout<Model>(writer, 0);
-  return layout;
+inline constexpr auto layout_of = [] {
+  Vector<char, size_of_layout<Model>()> text{};
+  LayoutWriter writer{text.data()};
+  write_layout<"", Model>(writer, 0);
+  return text;
 }();
 template <class Model>
-inline constexpr std::uint32_t crc_of_layout = crc32(0, layout_of<Model>.text,
+inline constexpr std::uint32_t crc_of_layout = crc32(0, layout_of<Model>.data(),
                                                      size_of_layout<Model>());
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

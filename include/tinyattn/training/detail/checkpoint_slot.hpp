@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 // <span> does not compile if the program has macros of these names, as Arduino's has.
 #pragma push_macro("min")
@@ -28,24 +29,15 @@ constexpr std::size_t in_blocks(std::size_t bytes) noexcept {
   return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
-// A call of the caller's flash. lwIP has a macro named read.
-constexpr void write_block(auto& flash, std::size_t slot, std::size_t offset,
-                           std::span<const std::byte, block_bytes> block) noexcept {
-  static_cast<void>(flash.write(slot, offset, block));
-}
-constexpr void read_block(auto& flash, std::size_t slot, std::size_t offset,
-                          std::span<std::byte, block_bytes> block) noexcept {
-  static_cast<void>((flash.read)(slot, offset, block));
-}
-
 // --- Streams of bytes, in blocks ---
 
-// Words have their low byte first, on every machine.
+// Words have their low byte first, on every machine. What transfers a tensor is not inlined, since
+// a model has many.
 template <class Flash>
 struct SlotWriter {
   Flash& flash;
   std::size_t slot, offset = 0, used = 0;
-  std::uint32_t crc = 0;
+  std::uint32_t crc = 0;  // of the blocks so far
   std::byte block[block_bytes] = {};
 
   constexpr void put(std::byte byte) noexcept {
@@ -55,22 +47,18 @@ struct SlotWriter {
   [[gnu::noinline]] constexpr void put(std::uint32_t word) noexcept {
     for (int i = 0; i < 4; ++i) put(static_cast<std::byte>(word >> 8 * i));
   }
-  // Not inlined, since a model has many tensors.
-  [[gnu::noinline]] constexpr void put(const float* from, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) put(__builtin_bit_cast(std::uint32_t, from[i]));
-  }
-  [[gnu::noinline]] constexpr void put(const auto* from, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) put(static_cast<std::byte>(from[i]));
+  template <class Element>
+  [[gnu::noinline]] constexpr void transfer(const Element* from, std::size_t count) noexcept {
+    using Stored = std::conditional_t<std::is_same_v<Element, float>, std::uint32_t, std::byte>;
+    for (std::size_t i = 0; i < count; ++i) put(__builtin_bit_cast(Stored, from[i]));
   }
   // Fills the last block.
   constexpr void pad() noexcept {
     while (used != 0) put(std::byte{0});
   }
-
- private:
   [[gnu::noinline]] constexpr void flush() noexcept {
     crc = crc32(crc, block, block_bytes);
-    write_block(flash, slot, offset, block);
+    static_cast<void>(flash.write(slot, offset, std::span<const std::byte, block_bytes>(block)));
     offset += block_bytes;
     used = 0;
   }
@@ -82,12 +70,14 @@ struct SlotReader {
   std::size_t slot, offset = 0, used = block_bytes;
   std::byte block[block_bytes] = {};
 
+  // lwIP has a macro named read.
+  [[gnu::noinline]] constexpr void next_block() noexcept {
+    static_cast<void>((flash.read)(slot, offset, std::span<std::byte, block_bytes>(block)));
+    offset += block_bytes;
+    used = 0;
+  }
   constexpr std::byte get() noexcept {
-    if (used == block_bytes) {
-      read_block(flash, slot, offset, block);
-      offset += block_bytes;
-      used = 0;
-    }
+    if (used == block_bytes) next_block();
     return block[used++];
   }
   [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
@@ -95,93 +85,114 @@ struct SlotReader {
     for (int i = 0; i < 4; ++i) word |= static_cast<std::uint32_t>(get()) << 8 * i;
     return word;
   }
-  [[gnu::noinline]] constexpr void get(float* to, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) to[i] = __builtin_bit_cast(float, word());
-  }
-  [[gnu::noinline]] constexpr void get(std::uint8_t* to, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<std::uint8_t>(get());
+  template <class Element>
+  [[gnu::noinline]] constexpr void transfer(Element* to, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if constexpr (std::is_same_v<Element, float>)
+        to[i] = __builtin_bit_cast(float, word());
+      else
+        to[i] = static_cast<Element>(get());
   }
 };
 
-// --- A slot ---
+// Writes a parameter, or reads it.
+template <class Parameter>
+constexpr void transfer(auto& stream, Parameter& parameter) noexcept {
+  if constexpr (tensor_like<Parameter>) {
+    stream.transfer(parameter.data(), parameter.size());
+  } else {
+    stream.transfer(parameter.code, sizeof(parameter.code));
+    stream.transfer(parameter.scale, sizeof(parameter.scale) / sizeof(float));
+  }
+}
 
-// The header: eight words, of which the last is the CRC of the others.
+// --- Slots ---
+
+// The header is these words, after the magic one, and the CRC of all five.
 struct SlotHeader {
   static constexpr std::uint32_t magic = 0x3141'4154;  // "TAA1"
 
   std::uint32_t sequence, layout_crc, layout_bytes, data_bytes;
 
-  [[gnu::noinline]] constexpr std::uint32_t crc() const noexcept {
-    std::uint32_t crc = 0;
-    const std::uint32_t words[] = {magic, sequence, layout_crc, layout_bytes, data_bytes};
-    for (const std::uint32_t word : words)
-      for (int i = 0; i < 4; ++i) {
-        const auto byte = static_cast<std::uint8_t>(word >> 8 * i);
-        crc = crc32(crc, &byte, 1);
-      }
-    return crc;
-  }
-  // Where the last block lies.
-  constexpr std::size_t end() const noexcept {
-    return block_bytes + in_blocks(layout_bytes) + in_blocks(data_bytes);
-  }
-  constexpr bool has_layout_of(const SlotHeader& other) const noexcept {
-    return layout_crc == other.layout_crc && layout_bytes == other.layout_bytes &&
-           data_bytes == other.data_bytes;
-  }
+  // Where the data begin, and where the last block lies, which has the CRC of all before it.
+  constexpr std::size_t data() const noexcept { return block_bytes + in_blocks(layout_bytes); }
+  constexpr std::size_t end() const noexcept { return data() + in_blocks(data_bytes); }
 };
 
-constexpr void put_header(auto& writer, const SlotHeader& header) noexcept {
-  writer.put(SlotHeader::magic);
-  writer.put(header.sequence);
-  writer.put(header.layout_crc);
-  writer.put(header.layout_bytes);
-  writer.put(header.data_bytes);
-  writer.put(header.crc());
-  writer.pad();
+template <class Model>
+constexpr SlotHeader header_of(std::uint32_t sequence) noexcept {
+  return {sequence, crc_of_layout<Model>, size_of_layout<Model>(), bytes_of_parameters<Model>()};
 }
 
-// The headers of both slots, and which of them are whole.
-struct Slots {
-  SlotHeader headers[2];
-  bool is_whole[2];
+// Writes a model, and the CRC of all last, which it returns.
+template <class Model, class Flash>
+constexpr std::uint32_t write_slot(const Model& model, Flash& flash, std::size_t slot,
+                                   std::uint32_t sequence) noexcept {
+  static_cast<void>(flash.erase(slot));
+  SlotWriter<Flash> writer{flash, slot};
+  const SlotHeader header = header_of<Model>(sequence);
+  for (const std::uint32_t word :
+       {SlotHeader::magic, sequence, header.layout_crc, header.layout_bytes, header.data_bytes})
+    writer.put(word);
+  writer.put(crc32(0, writer.block, writer.used));
+  writer.pad();
+  writer.transfer(layout_of<Model>.data(), header.layout_bytes);
+  writer.pad();
+  for_each_parameter(model,
+                     [&](const char*, const auto& parameter) { transfer(writer, parameter); });
+  writer.pad();
+  const std::uint32_t crc = writer.crc;
+  writer.put(crc);
+  writer.pad();
+  return crc;
+}
+
+// What a slot holds: a whole checkpoint, and that with the layout of the caller's model.
+struct Slot {
+  SlotHeader header;
+  std::uint32_t crc;
+  bool is_whole, is_own;
 };
 
-// Reads a header, and what follows, but nothing from `limit` on, where the last block of the
-// caller's model lies: flash may end after it. So a larger model is whole if its header is.
+// Reads a slot, but nothing beyond the last block of the caller's model, whose header is `own`:
+// flash may end there. So a larger model is whole if its header is.
 template <class Flash>
-[[gnu::noinline]] constexpr bool read_slot(Flash& flash, std::size_t slot, std::size_t limit,
-                                           SlotHeader& header) noexcept {
+[[gnu::noinline]] constexpr Slot read_slot(Flash& flash, std::size_t slot,
+                                           const SlotHeader& own) noexcept {
   SlotReader<Flash> reader{flash, slot};
   const std::uint32_t magic = reader.word();
-  header = {reader.word(), reader.word(), reader.word(), reader.word()};
-  if (magic != SlotHeader::magic || reader.word() != header.crc()) return false;
-  if (header.end() > limit) return true;
+  const SlotHeader header{reader.word(), reader.word(), reader.word(), reader.word()};
+  const std::uint32_t crc_of_header = crc32(0, reader.block, reader.used);
+  if (magic != SlotHeader::magic || reader.word() != crc_of_header) return {};
+  if (header.end() > own.end()) return {header, 0, true, false};
   std::uint32_t crc = crc32(0, reader.block, block_bytes);
-  for (std::size_t offset = block_bytes; offset < header.end(); offset += block_bytes) {
-    read_block(flash, slot, offset, reader.block);
+  while (reader.offset < header.end()) {
+    reader.next_block();
     crc = crc32(crc, reader.block, block_bytes);
   }
-  return SlotReader<Flash>{flash, slot, header.end()}.word() == crc;
+  reader.next_block();
+  const bool is_whole = reader.word() == crc;
+  return {header, crc, is_whole,
+          is_whole && header.layout_crc == own.layout_crc &&
+              header.layout_bytes == own.layout_bytes && header.data_bytes == own.data_bytes};
 }
+
+struct Slots {
+  static constexpr std::size_t none = 2;  // in the place of a number
+
+  Slot slots[2];
+
+  // Returns the number of the newest slot that is whole, or own. Sequence numbers may wrap around.
+  constexpr std::size_t newest(bool Slot::*is_wanted) const noexcept {
+    const auto& [first, second] = slots;
+    const std::uint32_t rise = second.header.sequence - first.header.sequence;
+    if (second.*is_wanted && (!(first.*is_wanted) || (rise - 1) >> 31 == 0)) return 1;
+    return first.*is_wanted ? 0 : none;
+  }
+};
 template <class Flash>
-[[gnu::noinline]] constexpr Slots read_slots(Flash& flash, std::size_t limit) noexcept {
-  Slots slots{};
-  for (std::size_t slot = 0; slot < 2; ++slot)
-    slots.is_whole[slot] = read_slot(flash, slot, limit, slots.headers[slot]);
-  return slots;
-}
-
-inline constexpr std::size_t no_slot = 2;
-
-// Returns the newest whole slot of those that are wanted. Sequence numbers may wrap around.
-constexpr std::size_t newest(const Slots& slots, const auto& is_wanted) noexcept {
-  const auto takes_part = [&](std::size_t slot) {
-    return slots.is_whole[slot] && is_wanted(slots.headers[slot]);
-  };
-  const std::uint32_t rise = slots.headers[1].sequence - slots.headers[0].sequence;
-  if (takes_part(1) && (!takes_part(0) || (rise - 1) >> 31 == 0)) return 1;
-  return takes_part(0) ? 0 : no_slot;
+constexpr Slots read_slots(Flash& flash, const SlotHeader& own) noexcept {
+  return {{read_slot(flash, 0, own), read_slot(flash, 1, own)}};
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
