@@ -79,7 +79,7 @@ struct Training {
   using Workspace = detail::PassesOf<Model>;                 // activations and scratch
   // The bytes of each member.
   static constexpr std::size_t gradient_bytes = sizeof(Module),
-                               state_bytes = Optimizer::template state_bytes<Module>,
+                               state_bytes = std::is_empty_v<State> ? 0 : sizeof(State),
                                workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
   Module gradient{};                            // a sum since the last step

@@ -143,6 +143,18 @@ TINYATTN_ALWAYS_INLINE constexpr auto row_at(TensorM& m, std::size_t i) noexcept
   return m.data() + i * LayoutOf<TensorM>::stride;
 }
 
+// Calls step(port, row of x, of output_gradient and of input_gradient) for each row of a function
+// that check_backward_rows checks.
+template <class TensorX, class OutputGradient, class InputGradient>
+constexpr void backward_rows(const TensorX& x, const OutputGradient& output_gradient,
+                             InputGradient& input_gradient, const auto& step) noexcept {
+  if constexpr (check_backward_rows<TensorX, OutputGradient, InputGradient>())
+    on_native_port([&](auto port) {
+      for (std::size_t i = 0; i < LayoutOf<TensorX>::batch * LayoutOf<TensorX>::rows; ++i)
+        step(port, row_at(x, i), row_at(output_gradient, i), row_at(input_gradient, i));
+    });
+}
+
 template <class TensorM>
 constexpr void fill_with_zeros(TensorM& m) noexcept {
   for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)

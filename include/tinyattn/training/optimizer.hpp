@@ -59,14 +59,13 @@ struct Sgd {
   // Empty: takes no space with [[no_unique_address]].
   template <class Module>
   struct State {};
-  // The bytes of a State.
-  template <class Module>
-  static constexpr std::size_t state_bytes = 0;
 
   // Makes a step, as sgd_step.
   template <class Module>
-  static constexpr void step(Module& model, const Module& gradient, State<Module>& state,
-                             const Config& config) noexcept;
+  static constexpr void step(Module& model, const Module& gradient, State<Module>&,
+                             const Config& config) noexcept {
+    sgd_step(model, gradient, config);
+  }
 };
 
 // Stochastic gradient descent with momentum, which keeps one moment of each weight.
@@ -82,14 +81,13 @@ struct SgdMomentum {
   struct State {
     Module velocity{};  // the sum of gradients, each less by the momentum in each step
   };
-  // The bytes of a State.
-  template <class Module>
-  static constexpr std::size_t state_bytes = sizeof(State<Module>);
 
   // Makes a step, as sgd_step with a state.
   template <class Module>
   static constexpr void step(Module& model, const Module& gradient, State<Module>& state,
-                             const Config& config) noexcept;
+                             const Config& config) noexcept {
+    sgd_step(model, gradient, state, config);
+  }
 };
 
 // Adam with decoupled weight decay, which keeps two moments of each weight. Loshchilov and Hutter,
@@ -112,14 +110,13 @@ struct AdamW {
     float correction1 = 0.0f;  // 1 - beta1^t after t steps
     float correction2 = 0.0f;  // 1 - beta2^t
   };
-  // The bytes of a State.
-  template <class Module>
-  static constexpr std::size_t state_bytes = sizeof(State<Module>);
 
   // Makes a step, as adamw_step.
   template <class Module>
   static constexpr void step(Module& model, const Module& gradient, State<Module>& state,
-                             const Config& config) noexcept;
+                             const Config& config) noexcept {
+    adamw_step(model, gradient, state, config);
+  }
 };
 
 // gradient = 0, as optimizer.zero_grad().
@@ -212,22 +209,6 @@ constexpr float clip_grad_norm(Module& gradient, float max_norm) noexcept {
       return norm;
     });
   return 0.0f;
-}
-
-template <class Module>
-constexpr void Sgd::step(Module& model, const Module& gradient, State<Module>&,
-                         const Config& config) noexcept {
-  sgd_step(model, gradient, config);
-}
-template <class Module>
-constexpr void SgdMomentum::step(Module& model, const Module& gradient, State<Module>& state,
-                                 const Config& config) noexcept {
-  sgd_step(model, gradient, state, config);
-}
-template <class Module>
-constexpr void AdamW::step(Module& model, const Module& gradient, State<Module>& state,
-                           const Config& config) noexcept {
-  adamw_step(model, gradient, state, config);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -30,9 +30,9 @@ struct Model {
   using Parts = Parameters<&Model::first, &Model::norm, &Model::tail, &Model::gain>;
 };
 
-// A state is the moments, and AdamW's corrections.
-static_assert(sizeof(SgdMomentum::State<Model>) == sizeof(Model) && Sgd::state_bytes<Model> == 0);
-static_assert(sizeof(AdamW::State<Model>) == 2 * sizeof(Model) + 8 && AdamW::state_bytes<Model> == sizeof(AdamW::State<Model>));
+// No optimizer has more than its moments, and corrections.
+static_assert(sizeof(SgdMomentum::State<Model>) == sizeof(Model) && std::is_empty_v<Sgd::State<Model>>);
+static_assert(sizeof(AdamW::State<Model>) == 2 * sizeof(Model) + 8);
 struct WithoutState {
   Model model;
   [[no_unique_address]] Sgd::State<Model> state;

@@ -14,17 +14,14 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <Activation activation, class TensorX, class OutputGradient, class InputGradient>
-constexpr void activation_backward(const TensorX& x, const OutputGradient& output_gradient,
-                                   InputGradient& input_gradient) noexcept {
-  using LayoutX = LayoutOf<TensorX>;
-  if constexpr (check_backward_rows<TensorX, OutputGradient, InputGradient>())
-    on_native_port([&](auto port) {
-      for (std::size_t i = 0; i < LayoutX::batch * LayoutX::rows; ++i)
-        kernel::activation_backward_row<decltype(port)>(activation, row_at(x, i),
-                                                        row_at(output_gradient, i),
-                                                        row_at(input_gradient, i), LayoutX::cols);
-    });
+template <Activation activation>
+constexpr void activation_backward(const auto& x, const auto& output_gradient,
+                                   auto& input_gradient) noexcept {
+  backward_rows(x, output_gradient, input_gradient,
+                [](auto port, const float* from, const float* d_out, float* d_x) {
+                  kernel::activation_backward_row<decltype(port)>(activation, from, d_out, d_x,
+                                                                  LayoutOf<decltype(x)>::cols);
+                });
 }
 
 // Says in a sentence how it is called, if no other overload takes a call.
@@ -59,21 +56,18 @@ TINYATTN_ACTIVATIONS(TINYATTN_BACKWARD_OF_CPP)
 // input_gradient = output_gradient * inverse_deviation, feature by feature; mean and
 // inverse_deviation are constants, without gradients. x and both gradients are [..., features];
 // input_gradient may be x, whose elements are not read, or output_gradient.
-template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation,
-          tensor_like OutputGradient, tensor_like InputGradient>
-constexpr void standardize_backward(const TensorX&, const Mean&,
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation>
+constexpr void standardize_backward(const TensorX& x, const Mean&,
                                     const InverseDeviation& inverse_deviation,
-                                    const OutputGradient& output_gradient,
-                                    InputGradient& input_gradient) noexcept {
-  using Layout = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_features<TensorX, Mean, InverseDeviation>() &&
-                detail::check_backward_rows<TensorX, OutputGradient, InputGradient>())
-    on_native_port([&](auto port) {
-      for (std::size_t i = 0; i < Layout::batch * Layout::rows; ++i)
-        kernel::multiply_elements<decltype(port)>(detail::row_at(output_gradient, i),
-                                                  inverse_deviation.data(),
-                                                  detail::row_at(input_gradient, i), Layout::cols);
-    });
+                                    const tensor_like auto& output_gradient,
+                                    tensor_like auto& input_gradient) noexcept {
+  if constexpr (detail::check_features<TensorX, Mean, InverseDeviation>())
+    detail::backward_rows(x, output_gradient, input_gradient,
+                          [&](auto port, const float*, const float* d_out, float* d_x) {
+                            kernel::multiply_elements<decltype(port)>(
+                                d_out, inverse_deviation.data(), d_x,
+                                detail::LayoutOf<TensorX>::cols);
+                          });
 }
 
 TINYATTN_DIAGNOSTIC(

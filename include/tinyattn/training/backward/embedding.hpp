@@ -5,7 +5,7 @@
 
 #include "tinyattn/embedding.hpp"
 #include "tinyattn/training/gradient.hpp"
-#include "tinyattn/training/kernel/embedding.hpp"
+#include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN
 

@@ -8,8 +8,8 @@
 #include "tinyattn/token.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 #include "tinyattn/training/cross_entropy.hpp"
-#include "tinyattn/training/kernel/embedding.hpp"
 #include "tinyattn/training/kernel/int8.hpp"
+#include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN
 

@@ -26,89 +26,66 @@ consteval bool check_backward_pooling() noexcept {
   }
 }
 
-// Calls step(x, d_out, d_x) for each matrix of a batch.
+// Computes step(port, x, d_out, d_x) for each matrix of a batch, if it has `count` tokens.
 template <class TensorX, class OutputGradient, class InputGradient>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_pool(const TensorX& x, const OutputGradient& d_out,
-                                                    InputGradient& d_x, const auto& step) noexcept {
-  for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
-    step(input(x, i), row_at(d_out, i), output(d_x, i));
-}
-
-template <class TensorX>
-constexpr void mean_backward_of(const TensorX& x, std::size_t count, const auto& output_gradient,
-                                auto& input_gradient) noexcept {
-  on_native_port([&](auto port) {
-    for_each_pool(x, output_gradient, input_gradient,
-                  [&](kernel::Dense, const float* d_out, kernel::Output d_x) {
-                    kernel::mean_backward<decltype(port)>(count, LayoutOf<TensorX>::cols, d_out,
-                                                          d_x);
-                  });
-  });
-}
-
-template <class TensorX>
-constexpr void largest_backward_of(const TensorX& x, std::size_t count, const auto& output_gradient,
-                                   auto& input_gradient) noexcept {
-  on_native_port([&](auto port) {
-    for_each_pool(x, output_gradient, input_gradient,
-                  [&](kernel::Dense from, const float* d_out, kernel::Output d_x) {
-                    kernel::maximum_backward<decltype(port)>(count, LayoutOf<TensorX>::cols, from,
-                                                             d_out, d_x);
-                  });
-  });
+constexpr Status backward_pools(const TensorX& x, std::size_t count,
+                                const OutputGradient& output_gradient,
+                                InputGradient& input_gradient, const auto& step) noexcept {
+  if constexpr (check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
+    const Status status = check_count<TensorX>(count);
+    if (status != Status::ok) return status;
+    on_native_port([&](auto port) {
+      for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
+        step(port, input(x, i), row_at(output_gradient, i), output(input_gradient, i));
+    });
+  }
+  return Status::ok;
 }
 
 }  // namespace detail
 
-// Each row of input_gradient = output_gradient times the float 1 / tokens. x and input_gradient are
+// Each row of input_gradient = output_gradient times the float 1 / tokens, over the first `count`
+// tokens. Returns no_tokens for 0, too_many_tokens for more than x has. x and input_gradient are
 // [..., tokens, features], output_gradient is [..., features]; input_gradient may be x, whose
 // elements are not read.
-template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
-constexpr void mean_backward(const TensorX& x, const OutputGradient& output_gradient,
-                             InputGradient& input_gradient) noexcept {
-  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>())
-    detail::mean_backward_of(x, detail::LayoutOf<TensorX>::rows, output_gradient, input_gradient);
-}
-
-// The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
-// has.
-template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+template <tensor_like TensorX>
 constexpr Status mean_backward(const TensorX& x, std::size_t count,
-                               const OutputGradient& output_gradient,
-                               InputGradient& input_gradient) noexcept {
-  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
-    const Status status = detail::check_count<TensorX>(count);
-    if (status == Status::ok) detail::mean_backward_of(x, count, output_gradient, input_gradient);
-    return status;
-  }
-  return Status::ok;
+                               const tensor_like auto& output_gradient,
+                               tensor_like auto& input_gradient) noexcept {
+  return detail::backward_pools(
+      x, count, output_gradient, input_gradient,
+      [=](auto port, kernel::Dense, const float* d_out, kernel::Output d_x) {
+        kernel::mean_backward<decltype(port)>(count, detail::LayoutOf<TensorX>::cols, d_out, d_x);
+      });
+}
+// The same over all tokens.
+template <tensor_like TensorX>
+constexpr void mean_backward(const TensorX& x, const tensor_like auto& output_gradient,
+                             tensor_like auto& input_gradient) noexcept {
+  static_cast<void>(
+      mean_backward(x, detail::LayoutOf<TensorX>::rows, output_gradient, input_gradient));
 }
 
 // Each element of output_gradient goes to the first maximum of its feature, as by torch.max; all
-// else is 0. torch.amax would divide it among equal maxima. x and input_gradient are [..., tokens,
-// features], output_gradient is [..., features]; input_gradient may be x. Where a feature has a
-// NaN, one of its tokens gets the gradient.
-template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
-constexpr void largest_backward(const TensorX& x, const OutputGradient& output_gradient,
-                                InputGradient& input_gradient) noexcept {
-  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>())
-    detail::largest_backward_of(x, detail::LayoutOf<TensorX>::rows, output_gradient,
-                                input_gradient);
-}
-
-// The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
-// has.
-template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+// else is 0. torch.amax would divide it among equal maxima. Tensors are as above; input_gradient
+// may be x. Where a feature has a NaN, one of its tokens gets the gradient.
+template <tensor_like TensorX>
 constexpr Status largest_backward(const TensorX& x, std::size_t count,
-                                  const OutputGradient& output_gradient,
-                                  InputGradient& input_gradient) noexcept {
-  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
-    const Status status = detail::check_count<TensorX>(count);
-    if (status == Status::ok)
-      detail::largest_backward_of(x, count, output_gradient, input_gradient);
-    return status;
-  }
-  return Status::ok;
+                                  const tensor_like auto& output_gradient,
+                                  tensor_like auto& input_gradient) noexcept {
+  return detail::backward_pools(
+      x, count, output_gradient, input_gradient,
+      [=](auto port, kernel::Dense from, const float* d_out, kernel::Output d_x) {
+        kernel::maximum_backward<decltype(port)>(count, detail::LayoutOf<TensorX>::cols, from,
+                                                 d_out, d_x);
+      });
+}
+// The same over all tokens.
+template <tensor_like TensorX>
+constexpr void largest_backward(const TensorX& x, const tensor_like auto& output_gradient,
+                                tensor_like auto& input_gradient) noexcept {
+  static_cast<void>(
+      largest_backward(x, detail::LayoutOf<TensorX>::rows, output_gradient, input_gradient));
 }
 
 TINYATTN_DIAGNOSTIC(class First, mean_backward(const First&, detail::Anything, ...),

@@ -5,7 +5,7 @@
 
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/training/gradient.hpp"
-#include "tinyattn/training/kernel/softmax.hpp"
+#include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN
 
@@ -15,24 +15,19 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // * (weights * (output_gradient - D)), D the sum of weights * output_gradient over the row, in
 // sixteen lanes. All have one shape; input_gradient may be weights or output_gradient. A scale
 // below 2^-126 counts as 0, as in softmax.
-template <tensor_like TensorW, tensor_like OutputGradient, tensor_like InputGradient>
-constexpr void softmax_backward(const TensorW& weights, float scale,
-                                const OutputGradient& output_gradient,
-                                InputGradient& input_gradient) noexcept {
-  using Layout = detail::LayoutOf<TensorW>;
-  if constexpr (detail::check_backward_rows<TensorW, OutputGradient, InputGradient>())
-    on_native_port([&](auto port) {
-      const float factor = kernel::is_no_scale(scale) ? 0.0f : scale;
-      for (std::size_t i = 0; i < Layout::batch * Layout::rows; ++i)
-        kernel::softmax_backward_row<decltype(port)>(
-            detail::row_at(weights, i), detail::row_at(output_gradient, i),
-            detail::row_at(input_gradient, i), Layout::cols, factor);
-    });
+constexpr void softmax_backward(const tensor_like auto& weights, float scale,
+                                const tensor_like auto& output_gradient,
+                                tensor_like auto& input_gradient) noexcept {
+  const float factor = kernel::is_no_scale(scale) ? 0.0f : scale;
+  detail::backward_rows(weights, output_gradient, input_gradient,
+                        [&](auto port, const float* row, const float* d_out, float* d_x) {
+                          kernel::softmax_backward_row<decltype(port)>(
+                              row, d_out, d_x, detail::LayoutOf<decltype(weights)>::cols, factor);
+                        });
 }
-
-template <tensor_like TensorW, tensor_like OutputGradient, tensor_like InputGradient>
-constexpr void softmax_backward(const TensorW& weights, const OutputGradient& output_gradient,
-                                InputGradient& input_gradient) noexcept {
+constexpr void softmax_backward(const tensor_like auto& weights,
+                                const tensor_like auto& output_gradient,
+                                tensor_like auto& input_gradient) noexcept {
   softmax_backward(weights, 1.0f, output_gradient, input_gradient);
 }
 

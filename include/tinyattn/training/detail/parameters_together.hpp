@@ -8,34 +8,10 @@
 
 #include <cstddef>
 #include <type_traits>
-#include <utility>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
-
-template <std::size_t Index>
-constexpr auto& pick(auto& first, auto&... rest) noexcept {
-  if constexpr (Index == 0)
-    return first;
-  else
-    return pick<Index - 1>(rest...);
-}
-
-// Returns a member of a module, by its place among the members.
-template <std::size_t Index>
-constexpr auto& member_at(auto& module) noexcept {
-  return *members_of(module,
-                     [](const auto&, auto&... members) { return &pick<Index>(members...); });
-}
-
-struct CountMembers {
-  template <class... Members>
-  auto operator()(const auto&, Members&...) const
-      -> std::integral_constant<std::size_t, sizeof...(Members)> {
-    return {};
-  }
-};
 
 // Calls f(parameters...) for every parameter of modules of one type, one of each module at a time,
 // in the order of for_each_parameter.
@@ -46,13 +22,17 @@ constexpr void visit_together(const auto& f, First& first, More&... more) {
   } else if constexpr (parameter_like<First>) {
     f(first, more...);
   } else if constexpr (!std::is_empty_v<First>) {
-    const auto visit_member = [&]<std::size_t Index>(std::integral_constant<std::size_t, Index>) {
-      visit_together(f, member_at<Index>(first), member_at<Index>(more)...);
+    const auto visit_member = [&]<auto member>() TINYATTN_INLINE_LAMBDA {
+      visit_together(f, first.*member, more.*member...);
     };
-    [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (visit_member(std::integral_constant<std::size_t, Index>{}), ...);
-    }
-    (std::make_index_sequence<decltype(members_of(first, CountMembers{}))::value>{});
+    const auto visit_members = [&]<const auto & names, auto... members>(
+        Members<names, members...>) {
+      (visit_member.template operator()<members>(), ...);
+    };
+    if constexpr (has_parts<First>)
+      visit_members(typename First::Parts::Members{});
+    else
+      visit_members(typename First::Members{});
   }
 }
 

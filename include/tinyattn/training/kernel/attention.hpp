@@ -6,7 +6,7 @@
 
 #include "tinyattn/kernel/attention.hpp"
 #include "tinyattn/training/kernel/product.hpp"
-#include "tinyattn/training/kernel/softmax.hpp"
+#include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/training/kernel/attention.hpp"
 #include "tinyattn/training/kernel/projection.hpp"
-#include "tinyattn/training/kernel/rotary.hpp"
 
 TINYATTN_BEGIN
 
@@ -65,6 +65,27 @@ TINYATTN_KERNEL LayerBackwardScratch<Integers> layer_backward_parts(
   return {queries, keys,      values,  d_keys,   d_values,
           context, d_context, weights, d_scores, d_scores.at(rows, 0),
           rows,    integers};
+}
+
+// Rotates each pair (a, b) of all heads of `rows` rows, of which the first is at position 0, to
+// (a cos + b sin, b cos - a sin), in which the product with the sine is rounded first. `table` has
+// room for head_dim floats.
+template <class Port>
+constexpr void rotate_backward(const auto& rotation, std::size_t rows, std::size_t heads,
+                               std::size_t head_dim, Output d, float* table) noexcept {
+  using Single = typename Port::one_lane;
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Rotation at = rotation_at<Port>(rotation, r, head_dim, table);
+    if (is_null(at.cosines)) return;
+    for (std::size_t head = 0; head < heads; ++head)
+      for (std::size_t i = 0; i < head_dim / 2; ++i) {
+        float& a = *d.at(r, head * head_dim + i * at.step);
+        float& b = *d.at(r, head * head_dim + i * at.step + at.apart);
+        const float first = a;
+        a = Single::fma(first, at.cosines[i], Single::mul(b, at.sines[i]));
+        b = Single::fma(b, at.cosines[i], -Single::mul(first, at.sines[i]));
+      }
+  }
 }
 
 template <class Port>

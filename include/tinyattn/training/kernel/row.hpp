@@ -4,7 +4,10 @@
 // Each function has one copy in flash. A port may have functions of its own.
 #pragma once
 
+#include "tinyattn/kernel/operand.hpp"
 #include "tinyattn/kernel/row.hpp"
+
+#include <cstdint>
 
 TINYATTN_BEGIN
 
@@ -77,6 +80,42 @@ template <class Port>
       sums[q] = Port::fma(at.load(a, 0.0f), at.load(b, 0.0f), sums[q]);
     });
     return total_of_lanes<Port>(sums);
+  }
+}
+
+// d_x[j] = scale * (weights[j] * (d_out[j] - D)), D the sum of weights[j] * d_out[j]: the gradient
+// of x, of which softmax(scale * x) has made the weights. d_x may be d_out, or the weights. A NaN
+// in d_out makes the row NaN, also where its weight is 0.
+template <class Port>
+[[gnu::noinline]] constexpr void softmax_backward_row(const float* weights, const float* d_out,
+                                                      float* d_x, std::size_t count,
+                                                      float scale) noexcept {
+  const float sum = -sum_of_products<Port>(weights, d_out, count);
+  if constexpr (computes_rows<Port>)
+    return Port::softmax_backward(weights, d_out, d_x, count, sum, scale);
+  const auto mean = Port::broadcast(sum), factor = Port::broadcast(scale);
+  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    const auto difference = Port::add(at.load(d_out, 0.0f), mean);
+    at.store(d_x, Port::mul(Port::mul(at.load(weights, 0.0f), difference), factor));
+  });
+}
+
+// The same in place: d, the gradient of the weights, becomes that of the scores.
+template <class Port>
+TINYATTN_KERNEL void softmax_backward_row(const float* weights, float* d, std::size_t count,
+                                          float scale) noexcept {
+  softmax_backward_row<Port>(weights, d, d, count, scale);
+}
+
+// table[tokens[i]] += d_out[i], and row position + i of `positions`, if that is not null; i rising.
+// A table that is null is frozen. Rows have table.stride or positions.stride floats.
+template <class Port>
+constexpr void embed_backward(Output table, Output positions, const std::uint16_t* tokens,
+                              std::size_t count, std::size_t position, Dense d_out) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* const d = d_out.at(i, 0);
+    if (!is_null(table.data)) add_row<Port>(d, table.at(tokens[i], 0), table.stride);
+    if (!is_null(positions.data)) add_row<Port>(d, positions.at(position + i, 0), positions.stride);
   }
 }
 
