@@ -7,7 +7,6 @@
 #include "results.hpp"
 #include "tinyattn/training/kernel/adapter.hpp"
 #include "tinyattn/training/kernel/convolution.hpp"
-#include "tinyattn/training/kernel/row.hpp"
 #include "tinyattn/training/kernel/feed_forward.hpp"
 #include "tinyattn/training/kernel/normalization.hpp"
 #include "tinyattn/training/kernel/pooling.hpp"

@@ -8,7 +8,7 @@
 #include "tinyattn/token.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 #include "tinyattn/training/cross_entropy.hpp"
-#include "tinyattn/training/kernel/int8.hpp"
+#include "tinyattn/training/kernel/projection.hpp"
 #include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN

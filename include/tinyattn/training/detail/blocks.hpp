@@ -4,9 +4,8 @@
 // each block; the backward pass computes everything else again.
 #pragma once
 
-#include "tinyattn/training/backward/feed_forward.hpp"
+#include "tinyattn/training/backward/layers.hpp"
 #include "tinyattn/training/backward/multi_head_attention.hpp"
-#include "tinyattn/training/backward/normalization.hpp"
 #include "tinyattn/training/kernel/block.hpp"
 #include "tinyattn/transformer.hpp"
 

@@ -5,11 +5,8 @@
 #pragma once
 
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/training/backward/convolution.hpp"
-#include "tinyattn/training/backward/embedding.hpp"
-#include "tinyattn/training/backward/linear.hpp"
+#include "tinyattn/training/backward/layers.hpp"
 #include "tinyattn/training/backward/multi_head_attention.hpp"
-#include "tinyattn/training/backward/normalization.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 #include "tinyattn/training/cross_entropy.hpp"
 

@@ -13,7 +13,6 @@
 
 #include "tinyattn/kernel/feed_forward.hpp"
 #include "tinyattn/kernel/int8/product.hpp"
-#include "tinyattn/training/kernel/int8.hpp"
 #include "tinyattn/training/kernel/product.hpp"
 #include "tinyattn/training/kernel/projection.hpp"
 
