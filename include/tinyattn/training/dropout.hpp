@@ -14,13 +14,6 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// What a forward pass takes of a workspace: of inference, or of training.
-TINYATTN_ALWAYS_INLINE constexpr auto forward_parts_of(auto& workspace) noexcept {
-  if constexpr (requires { workspace.forward_parts(); })
-    return workspace.forward_parts();
-  else
-    return workspace.parts();
-}
 // The part for blocks of the workspace of a model, and the features of all tokens.
 TINYATTN_ALWAYS_INLINE constexpr auto& part_for_blocks(auto& workspace) noexcept {
   if constexpr (requires { workspace.transformer; })
@@ -76,7 +69,7 @@ constexpr void forward_dropped_rows(const Module& module, std::size_t tokens, co
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
       const kernel::Output rows = output(out, i);
       copy_features<Port>(tokens, config_of_blocks<Module>.feed_forward.d_model, input(x, i), rows);
-      forward_dropped<Port>(module, tokens, rows, mask, forward_parts_of(workspace),
+      forward_dropped<Port>(module, tokens, rows, mask, workspace.parts(),
                             stream_after(before, i * streams_of<Module>));
     }
   });
@@ -126,8 +119,7 @@ constexpr Status forward_with_dropout(WithDropout, const Module& module,
         const kernel::Output x = features_of(workspace);
         auto& of_blocks = part_for_blocks(workspace);
         module.template embed<Port>(tokens.data(), Tokens, 0, x);
-        forward_dropped<Port>(module.body(), Tokens, x, NoMask{}, forward_parts_of(of_blocks),
-                              before);
+        forward_dropped<Port>(module.body(), Tokens, x, NoMask{}, of_blocks.parts(), before);
         kernel::compute_logits<Port>(module.logits_head(), Tokens, x, output(logits, 0),
                                      of_blocks.integers.parts());
       });

@@ -129,12 +129,18 @@ consteval bool check_backward() noexcept {
   return d_out_fits && d_x_fits && gradient_fits;
 }
 
-// The same for a function that maps each row to a row of the same size, and has no parameters.
+// The same for a function, which has no parameters; and for one that maps each row to a row of the
+// same size.
+template <class OutputGradient, class ShapeOfOutput, class InputGradient, class TensorX>
+consteval bool check_backward_function() noexcept {
+  return check_backward<NoGradient, OutputGradient, ShapeOfOutput, InputGradient, TensorX,
+                        NoGradient>();
+}
 template <class TensorX, class OutputGradient, class InputGradient>
 consteval bool check_backward_rows() noexcept {
   static_assert(holds_floats<TensorX>, "x must hold floats");
-  return holds_floats<TensorX> && check_backward<NoGradient, OutputGradient, Like<TensorX>,
-                                                 InputGradient, TensorX, NoGradient>();
+  return holds_floats<TensorX> &&
+         check_backward_function<OutputGradient, Like<TensorX>, InputGradient, TensorX>();
 }
 
 // Returns row i of all rows of a batch.
@@ -161,20 +167,12 @@ constexpr void fill_with_zeros(TensorM& m) noexcept {
     for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j) row_at(m, i)[j] = 0.0f;
 }
 
-// Returns matrix `index` of the gradient of an input, or null if it is not wanted.
+// Returns matrix `index` of the gradient of an input, from row `first` on, or null if it is not
+// wanted.
 template <class InputGradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Output output_or_none(InputGradient& d_x,
-                                                               std::size_t index) noexcept {
-  if constexpr (is_no_gradient<InputGradient>)
-    return {nullptr, 0};
-  else
-    return output(d_x, index);
-}
-
-// The same from row `first` on.
-template <class InputGradient>
-TINYATTN_ALWAYS_INLINE constexpr kernel::Output rows_or_none(InputGradient& d_x, std::size_t index,
-                                                             std::size_t first) noexcept {
+                                                               std::size_t index,
+                                                               std::size_t first = 0) noexcept {
   if constexpr (is_no_gradient<InputGradient>)
     return {nullptr, 0};
   else

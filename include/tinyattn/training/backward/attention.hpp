@@ -83,12 +83,9 @@ constexpr void scaled_dot_product_attention_backward(const Query& query, const K
                                                      ValueGradient& value_gradient) noexcept {
   using Output = detail::WithCols<Query, detail::LayoutOf<Value>::cols>;
   if constexpr (detail::check_attention<Query, Key, Value, Mask, Output>() &&
-                detail::check_backward<NoGradient, OutputGradient, Output, QueryGradient, Query,
-                                       NoGradient>() &&
-                detail::check_backward<NoGradient, OutputGradient, Output, KeyGradient, Key,
-                                       NoGradient>() &&
-                detail::check_backward<NoGradient, OutputGradient, Output, ValueGradient, Value,
-                                       NoGradient>())
+                detail::check_backward_function<OutputGradient, Output, QueryGradient, Query>() &&
+                detail::check_backward_function<OutputGradient, Output, KeyGradient, Key>() &&
+                detail::check_backward_function<OutputGradient, Output, ValueGradient, Value>())
     on_native_port([&](auto port) {
       detail::attention_backward<decltype(port)>(query, key, value, mask, output_gradient,
                                                  query_gradient, key_gradient, value_gradient);

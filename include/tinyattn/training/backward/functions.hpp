@@ -26,14 +26,6 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// A static_assert diagnoses wrong gradients of a product of a and b that has the shape of Result.
-template <class TensorA, class TensorB, class Result, class OutputGradient, class GradientA,
-          class GradientB>
-consteval bool check_backward_product() noexcept {
-  return check_backward<NoGradient, OutputGradient, Result, GradientA, TensorA, NoGradient>() &&
-         check_backward<NoGradient, OutputGradient, Result, GradientB, TensorB, NoGradient>();
-}
-
 // d_b = the sum over batch elements of left^T . right, or that of each element: chains from +0,
 // rows rising, then elements.
 template <class Port, class GradientB, class Left, class Right>
@@ -65,8 +57,8 @@ constexpr void matmul_backward(const TensorA& a, const TensorB& b,
   using LayoutA = detail::LayoutOf<TensorA>;
   using Result = detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols>;
   if constexpr (detail::check_matmul<TensorA, TensorB, Result>() &&
-                detail::check_backward_product<TensorA, TensorB, Result, OutputGradient, GradientA,
-                                               GradientB>())
+                detail::check_backward_function<OutputGradient, Result, GradientA, TensorA>() &&
+                detail::check_backward_function<OutputGradient, Result, GradientB, TensorB>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
       if constexpr (!detail::is_no_gradient<GradientA>)
@@ -99,8 +91,8 @@ constexpr void matmul_transposed_backward(const TensorA& a, const TensorB& b,
                                           GradientA& a_gradient, GradientB& b_gradient) noexcept {
   using Result = detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows>;
   if constexpr (detail::check_matmul_transposed<TensorA, TensorB, Result>() &&
-                detail::check_backward_product<TensorA, TensorB, Result, OutputGradient, GradientA,
-                                               GradientB>())
+                detail::check_backward_function<OutputGradient, Result, GradientA, TensorA>() &&
+                detail::check_backward_function<OutputGradient, Result, GradientB, TensorB>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
       if constexpr (!detail::is_no_gradient<GradientA>) matmul(output_gradient, b, a_gradient);
@@ -127,7 +119,7 @@ namespace detail {
 template <class Term, class Result, class OutputGradient, class Gradient>
 consteval bool check_term_gradient() noexcept {
   if constexpr (tensor_like<Term>) {
-    return check_backward<NoGradient, OutputGradient, Result, Gradient, Term, NoGradient>();
+    return check_backward_function<OutputGradient, Result, Gradient, Term>();
   } else {
     static_assert(is_no_gradient<Gradient>,
                   "the gradient of a number must be no_gradient: numbers are not trained");
@@ -339,7 +331,7 @@ consteval bool check_backward_pooling() noexcept {
   if constexpr (check_tokens<TensorX>()) {
     using Result = std::conditional_t<is_pooled<TensorX, OutputGradient>, OutputGradient,
                                       WithBatch<TensorX, LayoutOf<TensorX>::cols>>;
-    return check_backward<NoGradient, OutputGradient, Result, InputGradient, TensorX, NoGradient>();
+    return check_backward_function<OutputGradient, Result, InputGradient, TensorX>();
   } else {
     return false;
   }

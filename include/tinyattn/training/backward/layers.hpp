@@ -238,7 +238,7 @@ constexpr void backward(const Layer& layer, const TensorX& x, const OutputGradie
               describe(layer), detail::feed_forward_gradient(gradient),
               kernel::minimum(most, Layout::rows - first), detail::input(x, element).from(first, 0),
               detail::input(output_gradient, element).from(first, 0),
-              detail::rows_or_none(input_gradient, element, first), workspace.scratch,
+              detail::output_or_none(input_gradient, element, first), workspace.scratch,
               workspace.integers.parts());
     });
 }

@@ -106,7 +106,7 @@ struct BlocksBackwardWorkspace {
   // What is kept of block `block`. With norm_first these are the inputs of both parts, else the
   // sums before both norms.
   static constexpr std::size_t after = config.norm_first ? 0 : 1;
-  TINYATTN_ALWAYS_INLINE constexpr auto forward_parts() noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     using OfAttention = typename Attention::Workspace;
     return kernel::BlockScratch<decltype(integers.parts())>{
         rows(part_of),
@@ -138,7 +138,7 @@ template <class Port>
   for (std::size_t l = 0; l < Workspace::layers; ++l) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
     kernel::forward_block_kept<Port>(
-        describe(blocks[l]), workspace.forward_parts(), tokens, x,
+        describe(blocks[l]), workspace.parts(), tokens, x,
         {workspace.rows(kept[0]), workspace.rows(kept[1])},
         with_mask_of<Workspace::block.attention>(kernel_mask(mask, tokens, tokens)),
         dropout_of_block<Attention>(generator, l, tokens));
