@@ -47,7 +47,7 @@ inline void linear_gradients(Call& call) {
         if (begin == 0)
           kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
         else if (begin == 1)
-          kernel::add_projected_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
+          kernel::project_backward<Port, true>(rows, in, out, d_out, weight, d_x.of_kernel);
         else
           kernel::multiply_transposed<Port>(
               kernel::Product<kernel::Dense, kernel::Transposed<>>{rows, out, in, d_out, {{weight, out}}, start.first, d_x.of_kernel});

@@ -214,22 +214,15 @@ constexpr void add_adapter_backward(std::size_t rows, std::size_t in, std::size_
     float d_low[most * Rank];
     const std::size_t count = minimum(most, rows - first);
     gradient_of_rank<Port>(count, out, d_out.from(first, 0), adapter, d_low);
-    add_projected_backward<Port>(count, in, Rank, {d_low, Rank}, adapter.a, d_x.from(first, 0));
+    project_backward<Port, true>(count, in, Rank, {d_low, Rank}, adapter.a, d_x.from(first, 0));
   }
 }
 
-template <class Port, class Base, std::size_t Rank>
+template <class Port, bool continues = false, class Base, std::size_t Rank>
 TINYATTN_KERNEL void project_backward(std::size_t rows, std::size_t in, std::size_t out,
                                       Dense d_out, const AdaptedWeight<Base, Rank>& weight,
                                       Output d_x) noexcept {
-  project_backward<Port>(rows, in, out, d_out, weight.base, d_x);
-  add_adapter_backward<Port>(rows, in, out, d_out, weight.adapter, d_x);
-}
-template <class Port, class Base, std::size_t Rank>
-TINYATTN_KERNEL void add_projected_backward(std::size_t rows, std::size_t in, std::size_t out,
-                                            Dense d_out, const AdaptedWeight<Base, Rank>& weight,
-                                            Output d_x) noexcept {
-  add_projected_backward<Port>(rows, in, out, d_out, weight.base, d_x);
+  project_backward<Port, continues>(rows, in, out, d_out, weight.base, d_x);
   add_adapter_backward<Port>(rows, in, out, d_out, weight.adapter, d_x);
 }
 

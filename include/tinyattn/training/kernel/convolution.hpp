@@ -55,7 +55,7 @@ constexpr void convolve_backward(const Convolution& c, Dense d_out, const float*
   for (std::size_t k = c.kernel; k-- > 0;) {
     const ConvolvedTokens its(c, k);
     if (its.count != 0)
-      add_projected_backward<Port>(its.count, c.in, c.out, d_out.from(its.first, 0),
+      project_backward<Port, true>(its.count, c.in, c.out, d_out.from(its.first, 0),
                                    weight + k * c.in * c.out,
                                    {d_x + its.start * c.in, c.stride * c.in});
   }

@@ -50,7 +50,7 @@ TINYATTN_KERNEL void feed_forward_backward(const auto& layer, const FeedForwardG
   if (is_null(d_x.data)) return;
   project_backward<Port>(rows, d_model, d_hidden, d, layer.up.weight, d_x);
   if (is_gated)
-    add_projected_backward<Port>(rows, d_model, d_hidden, gates, layer.gate.weight, d_x);
+    project_backward<Port, true>(rows, d_model, d_hidden, gates, layer.gate.weight, d_x);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

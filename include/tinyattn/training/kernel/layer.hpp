@@ -163,7 +163,7 @@ constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out,
                               const auto& projection, Output d_x, bool continues) noexcept {
   if (is_null(d_x.data)) return;
   if (continues)
-    add_projected_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
+    project_backward<Port, true>(rows, in, out, d_out, projection.weight, d_x);
   else
     project_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
 }

@@ -105,25 +105,15 @@ TINYATTN_KERNEL void sgd_row(const SgdFactors& by, std::size_t count, float* wei
   });
 }
 
-// The same without weight decay, by the port; the last weights, of which it leaves some, by
-// sgd_row.
-template <class Port>
-TINYATTN_KERNEL void sgd_row_by_port(const SgdFactors& by, std::size_t count, float* weight,
-                                     const float* gradient) noexcept {
-  const std::size_t done =
-      Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
-  sgd_row<Port, false>(by, count - done, weight + done, gradient + done);
-}
-
+// Without weight decay, a port may compute the first weights, of which it leaves some.
 template <class Port>
 [[gnu::noinline]] constexpr void sgd(const SgdFactors& by, std::size_t count, float* weight,
                                      const float* gradient) noexcept {
-  if (by.weight_decay != 0.0f)
-    sgd_row<Port, true>(by, count, weight, gradient);
-  else if constexpr (requires { &Port::add_multiple_of_large; })
-    sgd_row_by_port<Port>(by, count, weight, gradient);
-  else
-    sgd_row<Port, false>(by, count, weight, gradient);
+  if (by.weight_decay != 0.0f) return sgd_row<Port, true>(by, count, weight, gradient);
+  std::size_t done = 0;
+  if constexpr (requires { &Port::add_multiple_of_large; })
+    done = Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
+  sgd_row<Port, false>(by, count - done, weight + done, gradient + done);
 }
 
 // velocity = momentum * velocity + gradient + weight_decay * weight; weight -= rate * velocity.

@@ -73,20 +73,17 @@ TINYATTN_KERNEL void add_projection_gradient(std::size_t rows, std::size_t in, s
   add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
 }
 
-// d_x = d_out . weight^T; d_x may not overlap d_out.
-template <class Port>
+// d_x = d_out . weight^T, or d_x += that, if the chain of each element `continues`; d_x may not
+// overlap d_out.
+template <class Port, bool continues = false>
 constexpr void project_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
                                 const float* weight, Output d_x) noexcept {
-  multiply_transposed<Port>(
-      Product<Dense, Transposed<>>{rows, out, in, d_out, {{weight, out}}, nullptr, d_x});
-}
-
-// d_x += d_out . weight^T: the chain of each element goes on.
-template <class Port>
-constexpr void add_projected_backward(std::size_t rows, std::size_t in, std::size_t out,
-                                      Dense d_out, const float* weight, Output d_x) noexcept {
-  multiply_transposed<Port>(
-      Product<Dense, Transposed<>, Dense>{rows, out, in, d_out, {{weight, out}}, d_x, d_x});
+  if constexpr (continues)
+    multiply_transposed<Port>(
+        Product<Dense, Transposed<>, Dense>{rows, out, in, d_out, {{weight, out}}, d_x, d_x});
+  else
+    multiply_transposed<Port>(
+        Product<Dense, Transposed<>>{rows, out, in, d_out, {{weight, out}}, nullptr, d_x});
 }
 
 // --- Through int8 weights ---
@@ -118,13 +115,11 @@ TINYATTN_KERNEL void dequantize(const Int8Columns& columns, std::size_t first, s
   }
 }
 
-// d_x += d_out . weight^T, in blocks of weights that become floats on the stack: the chain of each
-// element goes on, outputs rising.
+// d_x += d_out . weight^T, in blocks of weights that become floats on the stack, outputs rising.
 template <class Port>
-[[gnu::noinline]] constexpr void add_projected_backward(std::size_t rows, std::size_t in,
-                                                        std::size_t out, Dense d_out,
-                                                        const Int8Columns& columns,
-                                                        Output d_x) noexcept {
+[[gnu::noinline]] constexpr void add_dequantized(std::size_t rows, std::size_t in, std::size_t out,
+                                                 Dense d_out, const Int8Columns& columns,
+                                                 Output d_x) noexcept {
   constexpr std::size_t width = packed_cols<Port>, height = packed_size<Port> / width;
   for (std::size_t i = 0; i < in; i += width)
     for (std::size_t o = 0; o < out; o += height) {
@@ -134,25 +129,18 @@ template <class Port>
       add_product<Port>(rows, inner, cols, d_out.from(0, o), {block, width}, d_x.from(0, i));
     }
 }
-template <class Port>
-constexpr void add_projected_backward(std::size_t rows, std::size_t in, std::size_t out,
-                                      Dense d_out, const Int8Weights& weights,
-                                      Output d_x) noexcept {
-  add_projected_backward<Port>(rows, in, out, d_out, Int8Columns{weights, row_size(in)}, d_x);
-}
-
-// d_x = d_out . weight^T, each element a chain from +0.
-template <class Port>
+template <class Port, bool continues = false>
 constexpr void project_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
                                 const Int8Columns& columns, Output d_x) noexcept {
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t i = 0; i < in; ++i) *d_x.at(r, i) = 0.0f;
-  add_projected_backward<Port>(rows, in, out, d_out, columns, d_x);
+  if (!continues)
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t i = 0; i < in; ++i) *d_x.at(r, i) = 0.0f;
+  add_dequantized<Port>(rows, in, out, d_out, columns, d_x);
 }
-template <class Port>
+template <class Port, bool continues = false>
 constexpr void project_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
                                 const Int8Weights& weights, Output d_x) noexcept {
-  project_backward<Port>(rows, in, out, d_out, Int8Columns{weights, row_size(in)}, d_x);
+  project_backward<Port, continues>(rows, in, out, d_out, Int8Columns{weights, row_size(in)}, d_x);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
