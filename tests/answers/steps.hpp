@@ -43,8 +43,10 @@ inline void losses(Call& call) {
           return kernel::cross_entropy_row<Port>(logits.from(i).first, gradient.of_kernel.from(i).first, vocabulary, targets[i],
                                                  of_gradient);
         });
-        to[2] =
-            mean_of([&](Size i) { return kernel::cross_entropy_row<Port>(in_padded.from(i).first, vocabulary, targets[i], of_gradient); });
+        to[2] = mean_of([&](Size i) {
+          return kernel::cross_entropy_row<Port, true>(in_padded.from(i).first, in_padded.from(i).first, vocabulary, targets[i],
+                                                       of_gradient);
+        });
       },
       [&] {
         plain::copy(plain_logits, gradient.of_twin);
@@ -72,8 +74,10 @@ void dropout_by(Call& call) {
       [&] {
         Generator generator(seed);
         for (Size k = 0; k < 2; ++k) {
-          if constexpr (std::is_same_v<Generator, Philox4x32>)
-            tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, x.from(first), again.of_kernel, *its_rates[k], generator);
+          if constexpr (std::is_same_v<Generator, Philox4x32>) {
+            kernel::copy_rows<Port>(rows - first, cols, x.from(first), again.of_kernel);
+            tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, again.of_kernel, *its_rates[k], generator);
+          }
           auto stream = tinyattn::detail::random_stream(generator);
           for (Size i = 0; i < rows; ++i) kernel::drop<Port>(outs[k].of_kernel.from(i).first, cols, cols, *its_rates[k], stream);
         }

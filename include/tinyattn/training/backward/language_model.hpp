@@ -126,10 +126,13 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
           const kernel::Output logits{workspace.scratch, logits_row<Model>};
           kernel::compute_logits<Port>(module.logits_head(), rows, x, logits,
                                        workspace.integers.parts());
-          for (std::size_t i = 0; i < rows; ++i)
-            loss = Single::add(
-                loss, kernel::cross_entropy_row<Port>(logits.at(i, 0), vocabulary,
-                                                      targets.data()[first + i], of_gradient));
+          for (std::size_t i = 0; i < rows; ++i) {
+            constexpr bool is_padded = true;
+            float* const row = logits.at(i, 0);
+            loss = Single::add(loss,
+                               kernel::cross_entropy_row<Port, is_padded>(
+                                   row, row, vocabulary, targets.data()[first + i], of_gradient));
+          }
           return kernel::Dense(logits);
         });
     return num_targets == 0 ? __builtin_nanf("") : Single::mul(loss, share);

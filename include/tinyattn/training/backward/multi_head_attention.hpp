@@ -73,7 +73,8 @@ constexpr void backward_batch(const Layer& attention, std::size_t tokens, std::s
       if constexpr (Said::has_generator && Base::residual_dropout_rate.bits != 0) {
         const kernel::Output dropped{workspace.scratch + workspace.of_layer,
                                      AttentionOf<Base>::config.d_out};
-        drop_rows_again<Port>(i * tokens, tokens, dropped.stride, d_out, dropped,
+        kernel::copy_rows<Port>(tokens, dropped.stride, d_out, dropped);
+        drop_rows_again<Port>(i * tokens, tokens, dropped.stride, dropped,
                               Base::residual_dropout_rate,
                               stream_after(replay.stream, draws(Base::dropout_rate) ? 1 : 0));
         d_out = dropped;
@@ -178,32 +179,9 @@ template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::siz
 struct BackwardWorkspace<StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>>
     : BackwardWorkspace<CausalAttention<DIn, DOut, ContextLength>> {};
 
-namespace detail {
-
-// Adds to the gradients of head `number` over one element of a batch. That of x goes on from head
-// to head.
-template <AttentionConfig config>
-constexpr void backward_of_head(const MultiHeadAttention<config>& head, std::size_t number,
-                                std::size_t element, const auto& x, const auto& output_gradient,
-                                auto& input_gradient, auto& gradient, auto& workspace) noexcept {
-  constexpr std::size_t tokens = LayoutOf<decltype(x)>::rows;
-  const kernel::Dense of_x = input(x, element);
-  const kernel::Output d_x = output_or_none(input_gradient, element);
-  on_native_port([&](auto port) {
-    kernel::layer_backward<decltype(port)>(
-        describe(head), layer_gradient(gradient), workspace.parts(),
-        kernel::BackwardElement{element, tokens, tokens, of_x, of_x, of_x,
-                                input(output_gradient, element).from(0, number * config.d_out), d_x,
-                                d_x, d_x, number != 0},
-        layer_mask<config>(NoMask{}, tokens, tokens), kernel::NoReplay{});
-  });
-}
-
-}  // namespace detail
-
-// Adds to the gradients of all heads, and writes that of x: x and input_gradient are [..., tokens,
-// DIn], output_gradient is [..., tokens, NumHeads * DOut]. input_gradient may not be x, which every
-// head reads. Each may be no_gradient.
+// Adds to the gradients of all heads, and writes that of x, which goes on from head to head: x and
+// input_gradient are [..., tokens, DIn], output_gradient is [..., tokens, NumHeads * DOut].
+// input_gradient may not be x, which every head reads. Each may be no_gradient.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads,
           tensor_like TensorX, tensor_like OutputGradient, class InputGradient, class Gradient>
 constexpr void backward(
@@ -219,17 +197,23 @@ constexpr void backward(
                 detail::check_backward<Module, OutputGradient,
                                        detail::WithCols<TensorX, DOut * NumHeads>, InputGradient,
                                        TensorX, Gradient>())
-    for (std::size_t element = 0; element < Layout::batch; ++element)
-      for (std::size_t head = 0; head < NumHeads; ++head) {
-        const auto backward_into = [&](auto& of_head) {
-          detail::backward_of_head(attention.heads[head], head, element, x, output_gradient,
-                                   input_gradient, of_head, workspace);
-        };
-        if constexpr (detail::is_no_gradient<Gradient>)
-          backward_into(gradient);
-        else
-          backward_into(gradient.heads[head]);
-      }
+    on_native_port([&](auto port) {
+      constexpr std::size_t tokens = Layout::rows;
+      for (std::size_t element = 0; element < Layout::batch; ++element)
+        for (std::size_t head = 0; head < NumHeads; ++head) {
+          const kernel::Dense of_x = detail::input(x, element);
+          const kernel::Output d_x = detail::output_or_none(input_gradient, element);
+          kernel::LayerGradient of_head;
+          if constexpr (!detail::is_no_gradient<Gradient>)
+            of_head = detail::layer_gradient(gradient.heads[head]);
+          kernel::layer_backward<decltype(port)>(
+              describe(attention.heads[head]), of_head, workspace.parts(),
+              kernel::BackwardElement{element, tokens, tokens, of_x, of_x, of_x,
+                                      detail::input(output_gradient, element).from(0, head * DOut),
+                                      d_x, d_x, d_x, head != 0},
+              kernel::and_causal(kernel::no_mask(tokens)), kernel::NoReplay{});
+        }
+    });
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

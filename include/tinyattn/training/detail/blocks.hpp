@@ -33,9 +33,8 @@ struct BlockDropout {
   template <class Port>
   constexpr void drop_outputs(std::size_t part, std::size_t first, std::size_t rows,
                               kernel::Output x) const noexcept {
-    ReplayedStream stream(stream_after(of_outputs, part), std::uint64_t{first} * x.stride);
-    for (std::size_t i = 0; i < rows; ++i)
-      kernel::drop<Port>(x.at(i, 0), x.stride, x.stride, Attention::residual_dropout_rate, stream);
+    drop_rows_again<Port>(first, rows, x.stride, x, Attention::residual_dropout_rate,
+                          stream_after(of_outputs, part));
   }
 
   WeightsReplay<Attention> weights;

@@ -75,17 +75,14 @@ struct WeightsReplay {
   }
 };
 
-// Copies rows, `dim` columns wide, of which the first is row `first` of a call of dropout, and
-// drops what that call dropped.
+// Drops of rows, `dim` columns wide, what a call of dropout dropped of its rows from row `first`
+// on.
 template <class Port>
 constexpr void drop_rows_again(std::size_t first, std::size_t rows, std::size_t dim,
-                               kernel::Dense from, kernel::Output to, const DropoutRate& rate,
+                               kernel::Output x, const DropoutRate& rate,
                                const Philox4x32& stream) noexcept {
   ReplayedStream of_rows(stream, std::uint64_t{first} * dim);
-  for (std::size_t i = 0; i < rows; ++i) {
-    kernel::transform_row<Port>(from.at(i, 0), to.at(i, 0), dim, [](auto v) { return v; });
-    kernel::drop<Port>(to.at(i, 0), dim, dim, rate, of_rows);
-  }
+  for (std::size_t i = 0; i < rows; ++i) kernel::drop<Port>(x.at(i, 0), dim, dim, rate, of_rows);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

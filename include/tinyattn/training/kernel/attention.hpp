@@ -141,8 +141,8 @@ TINYATTN_KERNEL void attend_block_backward(const AttentionBackward& a, const Que
     clear_masked(block, mask, a.d_scores);
   }
   for (std::size_t i = 0; i < block.rows; ++i)
-    softmax_backward_row<Port>(a.weights.at(i, 0), a.d_scores.at(i, 0), mask.end(block.first + i),
-                               a.scale);
+    softmax_backward_row<Port>(a.weights.at(i, 0), a.d_scores.at(i, 0), a.d_scores.at(i, 0),
+                               mask.end(block.first + i), a.scale);
   if (!is_null(a.d_keys.data))
     add_over_queries<Port>(block, mask, a.key_dim, a.d_scores, block.queries, a.d_keys);
   combine_keys<Port>(block, mask, a.key_dim, a.d_scores, a.keys, block.queries);

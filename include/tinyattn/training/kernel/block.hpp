@@ -28,19 +28,6 @@ struct NoDropout {
   NoReplay weights;
 };
 
-template <class Port>
-[[gnu::noinline]] constexpr void copy_rows(std::size_t rows, std::size_t dim, Dense from,
-                                           Output to) noexcept {
-  for (std::size_t i = 0; i < rows; ++i)
-    transform_row<Port>(from.at(i, 0), to.at(i, 0), dim,
-                        [](auto v) TINYATTN_INLINE_LAMBDA { return v; });
-}
-template <class Port>
-[[gnu::noinline]] constexpr void add_all_rows(std::size_t rows, std::size_t dim, Dense x,
-                                              Output to) noexcept {
-  for (std::size_t i = 0; i < rows; ++i) add_row<Port>(x.at(i, 0), to.at(i, 0), dim);
-}
-
 // --- Forward ---
 
 // In the place of what is kept, if there is no backward pass.

@@ -77,13 +77,6 @@ constexpr float cross_entropy_row(const float* logits, float* gradient, std::siz
   return loss;
 }
 
-// The same in place, of a padded row.
-template <class Port>
-constexpr float cross_entropy_row(float* logits, std::size_t count, std::size_t target,
-                                  float share) noexcept {
-  return cross_entropy_row<Port, true>(logits, logits, count, target, share);
-}
-
 // Returns the sum of e^(row[j] - largest), with the bits of that of a softmax.
 template <class Port>
 TINYATTN_KERNEL float sum_of_exponentials(const float* row, std::size_t count,

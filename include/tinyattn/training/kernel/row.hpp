@@ -27,6 +27,20 @@ template <class Port>
     add_rows<Port>(to, from, to, count);
 }
 
+// The rows of `to` become those of a matrix, or are added to.
+template <class Port>
+[[gnu::noinline]] constexpr void copy_rows(std::size_t rows, std::size_t dim, Dense from,
+                                           Output to) noexcept {
+  for (std::size_t i = 0; i < rows; ++i)
+    transform_row<Port>(from.at(i, 0), to.at(i, 0), dim,
+                        [](auto v) TINYATTN_INLINE_LAMBDA { return v; });
+}
+template <class Port>
+[[gnu::noinline]] constexpr void add_all_rows(std::size_t rows, std::size_t dim, Dense x,
+                                              Output to) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) add_row<Port>(x.at(i, 0), to.at(i, 0), dim);
+}
+
 // to[j] += a[j] * b[j], rounded once.
 template <class Port>
 [[gnu::noinline]] constexpr void add_products(const float* a, const float* b, float* to,
@@ -98,13 +112,6 @@ template <class Port>
     const auto difference = Port::add(at.load(d_out, 0.0f), mean);
     at.store(d_x, Port::mul(Port::mul(at.load(weights, 0.0f), difference), factor));
   });
-}
-
-// The same in place: d, the gradient of the weights, becomes that of the scores.
-template <class Port>
-TINYATTN_KERNEL void softmax_backward_row(const float* weights, float* d, std::size_t count,
-                                          float scale) noexcept {
-  softmax_backward_row<Port>(weights, d, d, count, scale);
 }
 
 // table[tokens[i]] += d_out[i], and row position + i of `positions`, if that is not null; i rising.
