@@ -72,9 +72,9 @@ template <class Model, class Flash>
                       kept = of_own == Slots::none ? newest : of_own, slot = kept == 0 ? 1 : 0;
     const std::uint32_t sequence =
         newest == Slots::none ? 0 : slots.slots[newest].header.sequence + 1;
-    const std::uint32_t crc = detail::write_slot(model, flash, slot, sequence);
+    detail::write_slot(model, flash, slot, sequence);
     const Slot written = detail::read_slot(flash, slot, own);
-    return written.is_whole && written.crc == crc ? Status::ok : Status::no_model;
+    return written.is_own && written.header.sequence == sequence ? Status::ok : Status::no_model;
   }
   return Status::ok;
 }

@@ -79,21 +79,26 @@ template <class Gradient, class Module>
 concept gradient_of_module =
     is_no_gradient<Gradient> || std::is_same_v<Gradient, typename Trained<Module>::Gradient>;
 
-struct Int8Parameters {
+struct NotFloats {
   template <class Parameter>
   consteval std::size_t operator()() const noexcept {
-    return tensor_like<Parameter> ? 0 : 1;
+    if constexpr (tensor_like<Parameter>) return !holds_floats<Parameter>;
+    return 1;
   }
 };
 
-// Whether a module has weights of int8, for which there is no gradient.
+// What has parameters: a tensor, a layer, and a model whose Parts name its members.
 template <class Module>
-consteval bool has_int8_weights() noexcept {
-  if constexpr (requires { Module::parameter_count; })
-    return sum_over_parameters<Module>(Int8Parameters{}) != 0;
-  else
-    return false;
-}
+concept has_parameters = parameter_like<Module> || has_parts<Module> || requires {
+  typename Module::Members;
+};
+
+// Whether all parameters of a module are floats, which can be trained.
+template <class Module>
+inline constexpr bool has_floats_alone = false;
+template <has_parameters Module>
+inline constexpr bool has_floats_alone<Module> =
+    sum_over_parameters<std::remove_const_t<Module>>(NotFloats{}) == 0;
 
 // A static_assert diagnoses an input that a layer of In features does not take.
 template <std::size_t In, class TensorX>
@@ -199,7 +204,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 template <class Module>
 constexpr detail::Diagnosed backward(const Module&, ...) noexcept {
-  constexpr bool is_int8 = detail::has_int8_weights<Module>();
+  constexpr bool is_int8 = detail::has_parameters<Module> && !detail::has_floats_alone<Module>;
   static_assert(!is_int8, "a backward pass needs weights of floats: int8 weights have no gradient");
   static_assert(is_int8 || detail::no_such_call<Module>,
                 "backward takes (module, input, output_gradient, input_gradient, gradient), then a "

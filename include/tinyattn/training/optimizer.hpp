@@ -7,6 +7,7 @@
 
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/shape.hpp"
+#include "tinyattn/training/gradient.hpp"
 #include "tinyattn/training/kernel/optimizer.hpp"
 
 #include <cstddef>
@@ -40,27 +41,6 @@ constexpr void visit_together(const auto& f, First& first, More&... more) {
       visit_members(typename First::Members{});
   }
 }
-
-struct NotFloats {
-  template <class Parameter>
-  consteval std::size_t operator()() const noexcept {
-    if constexpr (tensor_like<Parameter>) return !holds_floats<Parameter>;
-    return 1;
-  }
-};
-
-// What has parameters: a tensor, a layer, and a model whose Parts name its members.
-template <class Module>
-concept has_parameters = parameter_like<Module> || has_parts<Module> || requires {
-  typename Module::Members;
-};
-
-// Whether all parameters of a module are floats, which an optimizer can change.
-template <class Module>
-inline constexpr bool has_floats_alone = false;
-template <has_parameters Module>
-inline constexpr bool has_floats_alone<Module> =
-    sum_over_parameters<std::remove_const_t<Module>>(NotFloats{}) == 0;
 
 // A static_assert diagnoses wrong types of modules; the caller then computes nothing.
 template <class Module>

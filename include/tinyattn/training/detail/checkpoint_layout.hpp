@@ -100,16 +100,8 @@ inline constexpr std::size_t tokens_of_weight<Linear<In, Out, Bias, weights>> = 
 template <Conv1dConfig config>
 inline constexpr std::size_t tokens_of_weight<Conv1d<config>> = config.kernel;
 
-// A static_assert diagnoses what a checkpoint cannot hold.
 template <class Parameter>
-consteval bool check_saved() noexcept {
-  if constexpr (tensor_like<Parameter>) {
-    constexpr bool floats = holds_floats<Parameter> && !has_gaps<Parameter>;
-    static_assert(floats, "a checkpoint holds tensors of float, and weights of int8");
-    return floats;
-  }
-  return true;
-}
+concept can_be_saved = !tensor_like<Parameter> || (holds_floats<Parameter> && !has_gaps<Parameter>);
 
 // Writes the entries of a member of a module, as for_each_parameter visits its parameters.
 template <Name path, class Member>
@@ -137,9 +129,11 @@ constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept {
   } else if constexpr (!parameter_like<Member>) {
     decltype(members_of(std::declval<Member&>(), LayoutOfMembers<path>{})){}(
         writer, tokens_of_weight<Member>);
-  } else if constexpr (check_saved<Member>()) {
+  } else if constexpr (can_be_saved<Member>) {
     writer.put_name(path.text);
     writer.put_type<Member>(tokens);
+  } else {
+    static_assert(no_such_call<Member>, "a checkpoint holds tensors of float, and weights of int8");
   }
 }
 

@@ -124,10 +124,10 @@ constexpr SlotHeader header_of(std::uint32_t sequence) noexcept {
   return {sequence, crc_of_layout<Model>, size_of_layout<Model>(), bytes_of_parameters<Model>()};
 }
 
-// Writes a model, and the CRC of all last, which it returns.
+// Writes a model, and the CRC of all last.
 template <class Model, class Flash>
-constexpr std::uint32_t write_slot(const Model& model, Flash& flash, std::size_t slot,
-                                   std::uint32_t sequence) noexcept {
+constexpr void write_slot(const Model& model, Flash& flash, std::size_t slot,
+                          std::uint32_t sequence) noexcept {
   static_cast<void>(flash.erase(slot));
   SlotWriter<Flash> writer{flash, slot};
   const SlotHeader header = header_of<Model>(sequence);
@@ -141,16 +141,13 @@ constexpr std::uint32_t write_slot(const Model& model, Flash& flash, std::size_t
   for_each_parameter(model,
                      [&](const char*, const auto& parameter) { transfer(writer, parameter); });
   writer.pad();
-  const std::uint32_t crc = writer.crc;
-  writer.put(crc);
+  writer.put(std::uint32_t{writer.crc});
   writer.pad();
-  return crc;
 }
 
 // What a slot holds: a whole checkpoint, and that with the layout of the caller's model.
 struct Slot {
   SlotHeader header;
-  std::uint32_t crc;
   bool is_whole, is_own;
 };
 
@@ -164,7 +161,7 @@ template <class Flash>
   const SlotHeader header{reader.word(), reader.word(), reader.word(), reader.word()};
   const std::uint32_t crc_of_header = crc32(0, reader.block, reader.used);
   if (magic != SlotHeader::magic || reader.word() != crc_of_header) return {};
-  if (header.end() > own.end()) return {header, 0, true, false};
+  if (header.end() > own.end()) return {header, true, false};
   std::uint32_t crc = crc32(0, reader.block, block_bytes);
   while (reader.offset < header.end()) {
     reader.next_block();
@@ -172,7 +169,7 @@ template <class Flash>
   }
   reader.next_block();
   const bool is_whole = reader.word() == crc;
-  return {header, crc, is_whole,
+  return {header, is_whole,
           is_whole && header.layout_crc == own.layout_crc &&
               header.layout_bytes == own.layout_bytes && header.data_bytes == own.data_bytes};
 }
