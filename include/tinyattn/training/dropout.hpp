@@ -63,7 +63,7 @@ template <class Module, class TensorX>
 constexpr void forward_dropped_rows(const Module& module, std::size_t tokens, const TensorX& x,
                                     const auto& mask, auto& out, auto& workspace,
                                     auto& generator) noexcept {
-  const Philox4x32 before = take_streams<Module>(LayoutOf<TensorX>::batch, generator);
+  const Philox4x32 before = skip_streams<Module>(LayoutOf<TensorX>::batch, generator);
   on_native_port([&](auto port) {
     using Port = decltype(port);
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
@@ -113,7 +113,7 @@ constexpr Status forward_with_dropout(WithDropout, const Module& module,
     if constexpr (check_logits<Model::vocabulary, Tokens, Logits>()) {
       if (!kernel::are_known(tokens.data(), Tokens, Model::vocabulary))
         return Status::unknown_token;
-      const Philox4x32 before = take_streams<Body>(1, generator);
+      const Philox4x32 before = skip_streams<Body>(1, generator);
       on_native_port([&](auto port) {
         using Port = decltype(port);
         const kernel::Output x = features_of(workspace);

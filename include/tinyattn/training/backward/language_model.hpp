@@ -113,7 +113,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
   const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
   if (num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
     return __builtin_nanf("");
-  const auto before = take_streams<typename Model::Body>(1, nth<0>(generator..., no_generator));
+  const auto before = skip_streams<typename Model::Body>(1, nth<0>(generator..., no_generator));
   return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     using Single = typename Port::one_lane;
@@ -160,7 +160,7 @@ requires(config.weights == Weights::f32) constexpr Status
                                                const NoGradient, OutputGradient, Gradient>()) {
     static_cast<void>(input_gradient);
     if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
-    const auto before = detail::take_streams<typename LanguageModel<config>::Body>(
+    const auto before = detail::skip_streams<typename LanguageModel<config>::Body>(
         1, detail::nth<0>(generator..., detail::no_generator));
     on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
       detail::train_language_model<decltype(port)>(

@@ -76,7 +76,7 @@ inline constexpr std::size_t streams_of =
 // Returns the generator of a pass over `texts` texts as it stands before it; then it stands after
 // the streams of the pass.
 template <class Module, class Generator>
-constexpr auto take_streams(std::size_t texts, Generator& generator) noexcept {
+constexpr auto skip_streams(std::size_t texts, Generator& generator) noexcept {
   if constexpr (check_replay<Generator>() && !is_no_generator<Generator>) {
     const Philox4x32 before = generator;
     generator = stream_after(generator, texts * streams_of<Module>);
@@ -95,7 +95,7 @@ constexpr void train_blocks(const Module& module, std::size_t tokens, auto&... a
   constexpr std::size_t texts = LayoutOf<decltype(x)>::batch,
                         d_model = config_of_blocks<Module>.feed_forward.d_model;
   decltype(auto) mask = mask_of<Said>(arguments...);
-  const auto before = take_streams<Module>(texts, generator_of<Said>(arguments...));
+  const auto before = skip_streams<Module>(texts, generator_of<Said>(arguments...));
   on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     const kernel::Output d = workspace.rows(workspace.d);

@@ -117,10 +117,10 @@ TINYATTN_KERNEL void gate_and_backward_row(Activation activation, float* gates, 
   with_slope<Port>(activation, [&](auto apply) TINYATTN_INLINE_LAMBDA {
     for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       const auto both = apply(at.load(gates, 0.0f));
-      const auto of_x = at.load(x, 0.0f), of_d = at.load(d, 0.0f);
-      at.store(gates, Port::mul(both.slope, Port::mul(of_d, of_x)));
-      at.store(x, Port::mul(both.value, of_x));
-      at.store(d, Port::mul(of_d, both.value));
+      const auto hidden = at.load(x, 0.0f), d_hidden = at.load(d, 0.0f);
+      at.store(gates, Port::mul(both.slope, Port::mul(d_hidden, hidden)));
+      at.store(x, Port::mul(both.value, hidden));
+      at.store(d, Port::mul(d_hidden, both.value));
     });
   });
 }

@@ -34,13 +34,13 @@ constexpr void add_convolution_gradient(const Convolution& c, const float* x, De
   if (!is_null(gradient.bias)) add_column_sums<Port>(c.rows(), c.out, d_out, gradient.bias);
   if (is_null(gradient.weight)) return;
   for (std::size_t k = 0; k < c.kernel; ++k) {
-    const ConvolvedTokens its(c, k);
-    if (its.count != 0)
+    const ConvolvedTokens tokens(c, k);
+    if (tokens.count != 0)
       add_outer_product<Port>({c.in,
-                               its.count,
+                               tokens.count,
                                c.out,
-                               Dense{x + its.start * c.in, c.stride * c.in},
-                               d_out.from(its.first, 0),
+                               Dense{x + tokens.start * c.in, c.stride * c.in},
+                               d_out.from(tokens.first, 0),
                                {gradient.weight + k * c.in * c.out, c.out}});
   }
 }
@@ -53,11 +53,11 @@ constexpr void convolve_backward(const Convolution& c, Dense d_out, const float*
                                  float* d_x) noexcept {
   for (std::size_t j = 0; j < c.tokens * c.in; ++j) d_x[j] = 0.0f;
   for (std::size_t k = c.kernel; k-- > 0;) {
-    const ConvolvedTokens its(c, k);
-    if (its.count != 0)
-      project_backward<Port, true>(its.count, c.in, c.out, d_out.from(its.first, 0),
+    const ConvolvedTokens tokens(c, k);
+    if (tokens.count != 0)
+      project_backward<Port, true>(tokens.count, c.in, c.out, d_out.from(tokens.first, 0),
                                    weight + k * c.in * c.out,
-                                   {d_x + its.start * c.in, c.stride * c.in});
+                                   {d_x + tokens.start * c.in, c.stride * c.in});
   }
 }
 

@@ -125,7 +125,7 @@ TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient
         const Dense d_out = e.d_out.from(block.first, 0);
         if (is_null(layer.output.weight)) return d_out.from(0, head * dim);
         const auto weight = from_input(layer.output.weight, head * dim, width);
-        if (gradient.output.takes_input()) {
+        if (gradient.output.needs_input()) {
           combine_keys<Port>(block, mask, dim, weights, a.values, s.context);
           add_projection_gradient<Port>(
               block.rows, dim, width, s.context, d_out, weight,

@@ -18,7 +18,7 @@ struct ProjectionGradient {
   float* lora_b = nullptr;  // [rank, out]
 
   // Whether the input is needed.
-  TINYATTN_ALWAYS_INLINE constexpr bool takes_input() const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr bool needs_input() const noexcept {
     return !is_null(weight) || !is_null(lora_a);
   }
 };
