@@ -14,7 +14,6 @@
 #include "tinyattn/training/checkpoint.hpp"
 #include "tinyattn/training/cross_entropy.hpp"
 #include "tinyattn/training/detail/sequence.hpp"
-#include "tinyattn/training/dropout.hpp"
 #include "tinyattn/training/gradient.hpp"
 #include "tinyattn/training/optimizer.hpp"
 

@@ -139,6 +139,48 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
   });
 }
 
+// --- Forward with dropout ---
+
+// The part for blocks of the workspace of a model, and the features of all tokens.
+TINYATTN_ALWAYS_INLINE constexpr auto& part_for_blocks(auto& workspace) noexcept {
+  if constexpr (requires { workspace.transformer; })
+    return workspace.transformer;
+  else
+    return workspace;
+}
+TINYATTN_ALWAYS_INLINE constexpr kernel::Output features_of(auto& workspace) noexcept {
+  if constexpr (requires { workspace.features; })
+    return {workspace.features.data(), part_for_blocks(workspace).d_model};
+  else
+    return workspace.rows(workspace.d);
+}
+
+template <class Module, std::size_t Tokens, class Logits, class Workspace, class Generator>
+constexpr Status forward_with_dropout(WithDropout, const Module& module,
+                                      const Vector<Token, Tokens>& tokens, Logits& logits,
+                                      Workspace& workspace, Generator& generator) noexcept {
+  using Model = BaseOf<Module>;
+  using Body = std::remove_cvref_t<decltype(module.body())>;
+  constexpr bool fits = Tokens <= Model::context_length;
+  static_assert(fits, "more tokens than context_length");
+  if constexpr (fits && check_forward_with_dropout<Module, Body, Workspace, Generator>())
+    if constexpr (check_logits<Model::vocabulary, Tokens, Logits>()) {
+      if (!kernel::are_known(tokens.data(), Tokens, Model::vocabulary))
+        return Status::unknown_token;
+      const Philox4x32 before = skip_streams<Body>(1, generator);
+      on_native_port([&](auto port) {
+        using Port = decltype(port);
+        const kernel::Output x = features_of(workspace);
+        auto& of_blocks = part_for_blocks(workspace);
+        module.template embed<Port>(tokens.data(), Tokens, 0, x);
+        forward_dropped<Port>(module.body(), Tokens, x, NoMask{}, of_blocks.parts(), before);
+        kernel::compute_logits<Port>(module.logits_head(), Tokens, x, output(logits, 0),
+                                     of_blocks.integers.parts());
+      });
+    }
+  return Status::ok;
+}
+
 }  // namespace detail
 
 // The backward pass of a language model for any loss, whose gradient by the logits is

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The backward pass of transformers. Of the forward pass, which it runs first, it keeps two inputs
-// for each block; everything else is computed again.
+// The training passes of transformers. Of the forward pass, which it runs first, the backward pass
+// keeps two inputs for each block; everything else is computed again. `forward` of the modules
+// calls the forward pass with dropout.
 #pragma once
 
 #include "tinyattn/training/detail/backward_call.hpp"
@@ -170,6 +171,80 @@ constexpr auto backward_by_training(const auto& module, auto& gradient, auto& wo
   using Said = TrainingCall<std::remove_cvref_t<decltype(module)>, Types...>;
   return backward_of_blocks<Said, Types..., decltype(gradient), decltype(workspace)>(
       module, arguments..., gradient, workspace);
+}
+
+// --- Forward with dropout ---
+
+// A static_assert diagnoses int8 weights, which are not trained, a workspace that is not the
+// module's, and a generator that cannot be replayed.
+template <class Module, class Blocks, class Workspace, class Generator>
+consteval bool check_forward_with_dropout() noexcept {
+  using OfTraining = BackwardWorkspace<BaseOf<Module>>;
+  constexpr bool fits = std::is_base_of_v<typename Module::Workspace, Workspace> ||
+                        std::is_base_of_v<OfTraining, Workspace>;
+  static_assert(fits,
+                "a training pass takes the Workspace of the module, or its BackwardWorkspace");
+  if constexpr (made_of_blocks<Blocks>)
+    return check_replay<Generator>() && fits;
+  else
+    return check_training<config_of_blocks<Blocks>.attention>();
+}
+
+// Computes x = module(x) for the first `tokens` rows.
+template <class Port, class Module>
+constexpr void forward_dropped(const Module& module, std::size_t tokens, kernel::Output x,
+                               const auto& mask, const auto& scratch,
+                               const Philox4x32& generator) noexcept {
+  constexpr AttentionConfig attention = config_of_blocks<Module>.attention;
+  for (std::size_t l = 0; l < Module::num_blocks; ++l)
+    kernel::forward_block_kept<Port>(
+        describe(blocks_of(module)[l]), scratch, tokens, x,
+        {kernel::KeepsNothing{}, kernel::KeepsNothing{}},
+        with_mask_of<attention>(kernel_mask(mask, tokens, tokens)),
+        dropout_of_block<MultiHeadAttention<attention>>(generator, l, tokens));
+  apply_final_norm<Port>(module, tokens, x);
+}
+
+// The same for every batch element, from x to `out`.
+template <class Module, class TensorX>
+constexpr void forward_dropped_rows(const Module& module, std::size_t tokens, const TensorX& x,
+                                    const auto& mask, auto& out, auto& workspace,
+                                    auto& generator) noexcept {
+  const Philox4x32 before = skip_streams<Module>(LayoutOf<TensorX>::batch, generator);
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
+      const kernel::Output rows = output(out, i);
+      copy_features<Port>(tokens, config_of_blocks<Module>.feed_forward.d_model, input(x, i), rows);
+      forward_dropped<Port>(module, tokens, rows, mask, workspace.parts(),
+                            stream_after(before, i * streams_of<Module>));
+    }
+  });
+}
+
+// Of a TransformerBlock or a Transformer: of all rows, with a mask, or of the first num_tokens.
+template <class Module, class TensorX, class MaskOrCount, class Out, class Workspace,
+          class Generator>
+constexpr auto forward_with_dropout(WithDropout, const Module& module, const TensorX& x,
+                                    const MaskOrCount& mask_or_count, Out& out,
+                                    Workspace& workspace, Generator& generator) noexcept {
+  constexpr bool has_count = std::is_convertible_v<MaskOrCount, std::size_t>;
+  using Mask = std::conditional_t<has_count, NoMask, MaskOrCount>;
+  if constexpr (check_forward_with_dropout<Module, Module, Workspace, Generator>())
+    if constexpr (check_layer<config_of_blocks<Module>.attention, TensorX, TensorX, TensorX, Out,
+                              has_count>() &&
+                  check_mask_of<Mask, TensorX, TensorX>()) {
+      constexpr std::size_t rows = LayoutOf<TensorX>::rows;
+      if constexpr (has_count) {
+        const auto num_tokens = static_cast<std::size_t>(mask_or_count);
+        if (num_tokens > kernel::minimum(BackwardWorkspace<BaseOf<Module>>::tokens, rows))
+          return Status::too_many_tokens;
+        forward_dropped_rows(module, num_tokens, x, NoMask{}, out, workspace, generator);
+      } else {
+        forward_dropped_rows(module, rows, x, mask_or_count, out, workspace, generator);
+      }
+    }
+  if constexpr (has_count) return Status::ok;
 }
 
 }  // namespace detail
