@@ -17,8 +17,10 @@
 #include "tinyattn/training/gradient.hpp"
 #include "tinyattn/training/optimizer.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 TINYATTN_BEGIN
 
@@ -35,6 +37,16 @@ inline constexpr bool adapts<Adapters<Model, lora>, Model> = true;
 // What is trained through adapters: Adapted of a model and its adapters.
 template <class Model, class Module>
 using AdaptedBy = decltype(adapted(std::declval<const Model&>(), std::declval<const Module&>()));
+
+// Whether a call trains with a text, with the rows of a user's model, or with those of blocks.
+template <class Model, bool is_trained, class... Generator>
+concept learns_text = is_trained && at_most_one<Generator...> && requires {
+  Model::vocabulary;
+};
+template <class Model, class... Generator>
+concept learns_targets = has_parts<Model> && at_most_one<Generator...>;
+template <class Module, bool is_trained, class... Arguments>
+concept learns_rows = is_trained && is_backward_by_training<Module, Arguments...>();
 
 }  // namespace detail
 
@@ -86,21 +98,17 @@ struct Training {
   // configuration, in each block of the attention weights, then of the outputs of attention, then
   // of those of the feed-forward part.
   template <std::same_as<Philox4x32>... Generator>
-  requires(requires { Model::vocabulary; } && !trains_adapters &&
-           detail::at_most_one<
-               Generator...>) constexpr float backward(const Model& model, TokenView tokens,
-                                                       TokenView targets, float factor = 1.0f,
-                                                       Generator&... generator) noexcept {
+  requires detail::learns_text<Model, !trains_adapters, Generator...>
+  constexpr float backward(const Model& model, TokenView tokens, TokenView targets,
+                           float factor = 1.0f, Generator&... generator) noexcept {
     return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace,
                                     generator...);
   }
   template <std::same_as<Philox4x32>... Generator>
-  requires(requires { Model::vocabulary; } && trains_adapters &&
-           detail::at_most_one<
-               Generator...>) constexpr float backward(const Model& model, const Module& adapters,
-                                                       TokenView tokens, TokenView targets,
-                                                       float factor = 1.0f,
-                                                       Generator&... generator) noexcept {
+  requires detail::learns_text<Model, trains_adapters, Generator...>
+  constexpr float backward(const Model& model, const Module& adapters, TokenView tokens,
+                           TokenView targets, float factor = 1.0f,
+                           Generator&... generator) noexcept {
     return detail::train_on_targets(adapted(model, adapters), tokens, targets, gradient, factor,
                                     workspace, generator...);
   }
@@ -109,9 +117,9 @@ struct Training {
   // for each row. Returns the loss, or NaN if a token or target is unknown; nothing is then
   // changed. With a generator there is dropout in attention and blocks.
   template <class Input, detail::targets_of_rows Targets, std::same_as<Philox4x32>... Generator>
-  requires(detail::has_parts<Model>&& detail::at_most_one<Generator...>) constexpr float backward(
-      const Model& model, const Input& input, const Targets& targets, float factor = 1.0f,
-      Generator&... generator) noexcept {
+  requires detail::learns_targets<Model, Generator...>
+  constexpr float backward(const Model& model, const Input& input, const Targets& targets,
+                           float factor = 1.0f, Generator&... generator) noexcept {
     return detail::train_parts(model, input, targets, gradient, factor, workspace,
                                detail::nth<0>(generator..., detail::no_generator));
   }
@@ -121,17 +129,14 @@ struct Training {
   // pass or num_tokens after x, and a Philox4x32 at the end. The gradients, shapes and errors are
   // those of tinyattn::backward.
   template <class... Arguments>
-  requires(!trains_adapters &&
-           detail::is_backward_by_training<
-               Model, Arguments...>()) constexpr auto backward(const Model& model,
-                                                               Arguments&&... arguments) noexcept {
+  requires detail::learns_rows<Model, !trains_adapters, Arguments...>
+  constexpr auto backward(const Model& model, Arguments&&... arguments) noexcept {
     return detail::backward_by_training<Arguments...>(model, gradient, workspace, arguments...);
   }
   template <class... Arguments>
-  requires(trains_adapters&& detail::is_backward_by_training<
-           detail::AdaptedBy<Model, Module>,
-           Arguments...>()) constexpr auto backward(const Model& model, const Module& adapters,
-                                                    Arguments&&... arguments) noexcept {
+  requires detail::learns_rows<detail::AdaptedBy<Model, Module>, trains_adapters, Arguments...>
+  constexpr auto backward(const Model& model, const Module& adapters,
+                          Arguments&&... arguments) noexcept {
     return detail::backward_by_training<Arguments...>(adapted(model, adapters), gradient, workspace,
                                                       arguments...);
   }
