@@ -67,11 +67,12 @@ struct Trained<Adapted<Module, lora>> {
 
 }  // namespace detail
 
-// Of a Linear: out = x . weight + bias + (s * (x . A)) . B; x is [..., In], out [..., Out], which
-// may not overlap x.
+// Of a Linear.
 template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora>
 struct Adapted<Linear<In, Out, Bias, weights>, lora>
     : detail::AdaptedBase<Linear<In, Out, Bias, weights>, lora> {
+  // Computes out = x . weight + bias + (s * (x . A)) . B; x is [..., In], out [..., Out], which may
+  // not overlap x.
   template <tensor_like TensorX, tensor_like TensorY>
   constexpr void forward(const TensorX& x, TensorY& out) const noexcept {
     using LayoutX = detail::LayoutOf<TensorX>;
@@ -101,9 +102,10 @@ struct Adapted<MultiHeadAttention<config>, lora>
   static constexpr DropoutRate dropout_rate = Layer::dropout_rate;  // of attention weights
   static constexpr DropoutRate residual_dropout_rate = Layer::residual_dropout_rate;  // of outputs
 
+  // As forward of the layer, in all its forms.
   template <class... Arguments>
-  requires(detail::is_forward<Layer, config, Arguments...>()) TINYATTN_ALWAYS_INLINE
-      constexpr auto forward(Arguments&&... arguments) const noexcept {
+  requires(detail::is_forward<Layer, config, Arguments...>()) constexpr auto forward(
+      Arguments&&... arguments) const noexcept {
     return detail::forward_attention<config, Arguments...>(*this, arguments...);
   }
 
@@ -117,6 +119,7 @@ template <FeedForwardConfig config, LoraConfig lora>
 struct Adapted<FeedForward<config>, lora> : detail::AdaptedBase<FeedForward<config>, lora> {
   using Workspace = typename FeedForward<config>::Workspace;  // all the scratch of a call
 
+  // Applies the layer to each row of x. x and out are [..., d_model]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     detail::forward_hidden<config>(*this, x, out, workspace);
