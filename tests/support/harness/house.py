@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the house: each room of the tests keeps to its budget of lines, each promise of README.md is held by tests that
-exist, at each change by such as every change runs, and the pages of folders of headers list all headers there.
+"""Tests the house: each room keeps to its budget of lines, pages list all headers of their folders, inference includes no
+header of training, the version is said alike, and each promise of tests/README.md is held by tests that exist, at each
+change by such as every change runs.
 
     house.py INTROSPECTED      what `meson introspect --tests` says of this build, as a file
 """
@@ -12,10 +13,13 @@ import tomllib
 
 from tests.support import tap, targets
 
-TESTS = targets.ROOT / "tests"
-BUDGETS = tomllib.loads((TESTS / "support" / "budgets.toml").read_text(encoding="utf-8"))
-# What is written by a program, or is no text.
-GENERATED = re.compile(r"golden/(activations|values|gradients)\.hpp|golden/modules/|__pycache__|\.bin$")
+ROOT = targets.ROOT
+BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
+# Files that belong to a room.
+HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
+# Files that a program writes, or that are no text. And tests/speed, which tests nothing.
+GENERATED = re.compile(r"tests/golden/(activations|values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|"
+                       r"\.bin$|tests/speed/")
 PROMISE = re.compile(r"^\| (?!what |---)(.+?) \| (.+?) \|(.*?) ?\|$", re.MULTILINE)
 
 
@@ -75,7 +79,9 @@ def lists_its_headers(page):
 rows = promises()
 tap.report([("every file has a room with a budget", every_file_has_a_room),
             *((f"lines of {room}", keeps_to_its_budget, room, budget) for room, budget in BUDGETS.items()),
-            *((f"headers of {folder}/", lists_its_headers, targets.ROOT / "include/tinyattn" / folder / "README.md")
+            *((f"headers of {folder}/", lists_its_headers, ROOT / "include/tinyattn" / folder / "README.md")
               for folder in ("detail", "kernel")),
+            ("inference includes nothing of training", inference_without_training),
+            ("the version is said alike", one_version),
             ("there are promises", "" if len(rows) > 20 else str(len(rows))),
             *((promise, is_held, change, night) for promise, change, night in rows)])
