@@ -32,7 +32,7 @@ COSINE, SINE = fractions.Fraction(24, 25), fractions.Fraction(7, 25)
 
 
 def load(path):
-    """Returns [(64 pixels from 0 to 16, label)]"""
+    """Returns [(64 pixels from 0 to 16, label)]."""
     lines = pathlib.Path(path).read_text(encoding="ascii").split()
     rows = [[int(number) for number in line.split(",")] for line in lines]
     return [(row[:-1], row[-1]) for row in rows]

@@ -102,8 +102,8 @@ consteval bool is_dense() noexcept {
     return true;
 }
 
-// Combines a, a tensor, with b, a tensor or a float. Where nothing lies between rows, vectors go on
-// from one to the next; single floats would gain nothing by a loop that is longer.
+// Combines a, a tensor, with b, a tensor or a float. If rows have no gaps between them, vectors
+// treat all of them as one row; on a port of one lane nothing would be gained.
 template <class TermA, class TermB, class Out>
 constexpr void combine_rows(const TermA& a, const TermB& b, Out& out,
                             const auto& operation) noexcept {
@@ -153,7 +153,7 @@ inline constexpr auto difference_from = []<class Port>(Port, auto v,
     return Port::add(Port::mul(v, Port::broadcast(-1.0f)), by);
 };
 
-// A call of which no tensor is the first operand, and that has no form of its own.
+// Whether no form takes a call of so many arguments, of which the first, a Type, is no tensor.
 template <class Type, std::size_t Arguments>
 concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
 

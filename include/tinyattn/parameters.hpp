@@ -18,7 +18,7 @@ namespace detail {
 // A name as a template argument, which lies in static storage.
 template <std::size_t Size>
 struct Name {
-  char text[Size] = {};  // ends in 0
+  char text[Size] = {};  // zero-terminated
 
   constexpr Name() noexcept = default;
   constexpr Name(const char (&from)[Size]) noexcept {  // NOLINT(google-explicit-constructor)

@@ -38,7 +38,7 @@ struct TokenizerConfig {
   bool has_ranks = false;            // whether the order of merges is not that of tokens
   std::size_t num_hidden = 0;        // how many symbols are no text
   std::size_t unknown = 65535;       // SentencePiece's token for what has no piece; 65535: none
-  std::size_t first_byte = 65535;    // the first of 256 tokens for the bytes of such a character
+  std::size_t first_byte = 65535;    // the first of 256 tokens, one for each byte; 65535: none
   bool dummy_prefix = false;         // puts a space before the text
   bool remove_extra_spaces = false;  // SentencePiece's remove_extra_whitespaces
   bool divided_at_spaces = false;    // no piece has a space after another character
@@ -102,7 +102,7 @@ struct Tokenizer {
 
   // Appends the tokens of `input` to tokens[0 .. count), and moves `count` on. If there is no room
   // for one token for each byte of the text and one more, returns too_many_tokens; count stays as
-  // it was, and tokens from `count` on are undefined. So it is if the tokens themselves do not fit:
+  // it was, and tokens from `count` on are undefined. Likewise if the tokens themselves do not fit:
   // a byte that is no UTF-8 may become three, those of U+FFFD. A tokenizer of characters returns
   // unknown_token for a character that it does not have.
   [[nodiscard]] constexpr Status encode(std::string_view input, std::span<Token> tokens,

@@ -54,7 +54,7 @@ struct TransformerBlock {
   static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>(),
                                parameter_bytes = detail::bytes_of_parameters<TransformerBlock>();
 
-  static constexpr std::size_t num_blocks = 1;  // as for a Transformer
+  static constexpr std::size_t num_blocks = 1;  // as a Transformer of one block
 
   Norm attention_norm;     // [d_model]
   Attention attention;     // d_in and d_out are d_model

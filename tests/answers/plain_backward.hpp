@@ -169,7 +169,7 @@ inline void rows_backward(const Hidden& layer, Input x, Input d_out, Output d_x,
   }
 }
 
-// Output token after output token.
+// One output token after the other.
 inline void rows_backward(const Convolution& layer, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   clear(d_x);
   for (Size i = 0; i < d_out.rows; ++i) {

@@ -144,7 +144,7 @@ def over_tokens():
             "standardized": (INPUTS - mean) * inverse_deviation}
 
 
-# --- Normal numbers: whole sixteens, and one of which the last sixteen are drawn again ---
+# --- Normal numbers: a multiple of sixteen, and another number, of which the last sixteen are drawn again ---
 
 def normal():
     torch.manual_seed(123)

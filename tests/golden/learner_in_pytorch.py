@@ -11,7 +11,7 @@ from tests.support import debian, tap
 debian.needs_pytorch()
 from examples.learner import with_pytorch
 
-SEEDS, NEAR = 3, 4  # digits of 8,000, since PyTorch rounds differently
+SEEDS, NEAR = 3, 4  # right digits of 8,000 may differ by NEAR, since PyTorch rounds differently
 
 
 def learns_the_same(program):

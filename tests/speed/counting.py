@@ -8,7 +8,7 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import call
 
-PEERS = ("llama2.c", "CMSIS-NN")  # next to us on boards, each from the folder that its option names
+PEERS = ("llama2.c", "CMSIS-NN")  # compared on boards; an option names the clone of each
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang before version 17 does not know enough of it
 # {core: (its build, the way in which rows are built there)}
 CORES = {

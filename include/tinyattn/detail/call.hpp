@@ -39,7 +39,7 @@ consteval std::size_t number_of([[maybe_unused]] Word word) noexcept {
 }
 
 // A call with `num_outputs` outputs: where each argument is. Arguments are as std::forward takes
-// them: an output may be no temporary. Of one that is const a check says so.
+// them: an output must not be a temporary. A check diagnoses one that is const.
 template <std::size_t num_outputs, class... Arguments>
 struct Call {
   static constexpr std::size_t size = sizeof...(Arguments);

@@ -21,7 +21,7 @@ consteval bool check_rows() noexcept {
   return floats && writable && same_shape<TensorM, Out>;
 }
 
-// Computes each row of the result from one of m, by step(port, from, to, count), in both forms.
+// Computes each row of `out`, or of the result, from a row of m, by step(port, from, to, count).
 template <class TensorM>
 constexpr auto map_rows(const TensorM& m, const auto& step, auto&... out) noexcept {
   using LayoutM = LayoutOf<TensorM>;

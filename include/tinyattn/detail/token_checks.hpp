@@ -12,7 +12,7 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// The tensor with the batch of TensorX, of [Extents] for each batch element.
+// A tensor [Batch..., Extents...], where Batch are the batch extents of TensorX.
 template <std::size_t... Extents, std::size_t... Batch>
 auto with_batch(std::index_sequence<Batch...>) -> Tensor<float, Batch..., Extents...>;
 template <class TensorX, std::size_t... Extents>

@@ -52,7 +52,7 @@ constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, st
 
 // --- Positions without an end ---
 
-// Further on an angle would be off by too much.
+// From here on the error of an angle would be too large.
 constexpr std::size_t most_positions = std::size_t{1} << 28;
 
 // A pair as above, whose angle at position p is p * speed: angles are numbers of 64 bits, of which

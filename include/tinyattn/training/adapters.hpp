@@ -46,7 +46,7 @@ inline constexpr bool adapts_attention = lora.query || lora.key || lora.value ||
 template <LoraConfig lora>
 inline constexpr bool adapts_feed_forward = lora.up || lora.gate || lora.down;
 
-// A part of a block, or nothing: the type of an absent part is not looked into.
+// A part of a block, or nothing: the type of an absent part is not instantiated.
 template <bool Present, class Part, int place>
 using OptionalPart = std::conditional_t<Present, Part, Nothing<std::integral_constant<int, place>>>;
 

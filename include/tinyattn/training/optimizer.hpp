@@ -102,7 +102,7 @@ struct SgdMomentum {
   // Zero before the first step.
   template <class Module>
   struct State {
-    Module velocity{};  // the sum of gradients, each less by the momentum in each step
+    Module velocity{};  // the sum of gradients, which each step multiplies by momentum
   };
 
   // Makes a step, as sgd_step with a state.
@@ -116,8 +116,8 @@ struct SgdMomentum {
 // Adam with decoupled weight decay, which keeps two moments of each weight. Loshchilov and Hutter,
 // "Decoupled Weight Decay Regularization", 2019.
 struct AdamW {
-  // The settings of a step. The betas are decimal numbers of up to seven digits: 1 - beta is formed
-  // of these, not of the floats, so that .001 is what remains of .999f.
+  // The settings of a step. The betas are decimal numbers of up to seven digits: 1 - beta is
+  // computed in decimal, so that 1 - .999f is .001f.
   struct Config {
     float learning_rate = 1e-3f;  // of a step
     float beta1 = 0.9f;           // of the mean of gradients

@@ -15,7 +15,7 @@ from .. import firmware, tree
 HERE = pathlib.Path(__file__).resolve().parent
 WRITER = tree.ROOT / "examples" / "writer"
 EXPORT = tree.ROOT / "ports" / "pytorch" / "export.py"
-# The architectures that have an archive, and the ones whose cores compile C++20.
+# Architectures of Arduino cores: those with an archive in the package, and those whose compiler has C++20.
 ARCHITECTURES = ("samd", "sam", "stm32", "rp2040", "mbed_nano", "mbed_rp2040", "mbed_portenta", "mbed_giga",
                  "mbed_opta", "renesas_uno", "renesas_portenta", "esp32")
 

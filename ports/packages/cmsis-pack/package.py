@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 VENDOR = firmware.NAME
 SPECIFICATION = "https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec"
 SCHEMA_VERSION = "1.7.40"
-# Compilers for Arm with C++20: GCC, and LLVM under its old name, AC6, and its new one.
+# Compilers for Arm with C++20, by their names in packs: GCC, Arm Compiler 6 and Clang.
 COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
 CPP20, COMPILED = "C++20", "The compiled library"  # ids of conditions
 COMPONENT = {"Cvendor": VENDOR, "Cclass": "Machine Learning", "Cgroup": firmware.NAME}

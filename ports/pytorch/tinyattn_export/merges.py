@@ -15,8 +15,8 @@ class Merge:
 
 
 def by_piece(scores):
-    """Returns the rank of pairs as in SentencePiece: any two pieces are merged if they are a piece together. `scores`:
-    {piece: score}; the highest comes first."""
+    """Returns the rank of pairs as in SentencePiece, which merges any two pieces whose concatenation is a piece.
+    `scores`: {piece: score}; the highest comes first."""
     ranks = {score: rank for rank, score in enumerate(sorted(set(scores.values()), reverse=True))}
     return lambda left, right: ranks.get(scores.get(left + right))
 

@@ -41,7 +41,7 @@ class Storage:
         return {**config, "weights": int8.TYPE} if self.weights == "int8" else config
 
     def with_storage(self, config):
-        """Returns the same of attention, which has a cache and perhaps a window."""
+        """Returns the same for attention, with the type of its cache and its window where they are set."""
         return {**self.with_weights(config), **({"cache": int8.TYPE} if self.cache == "int8" else {}),
                 **({} if self.window is None else {"window": self.window})}
 

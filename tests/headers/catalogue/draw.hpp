@@ -52,7 +52,7 @@ class Draw {
     for (bool& element : tensor.elements) element = one_in(3);
   }
 
-  // A mask or a member of a module without elements.
+  // Nothing to draw: a mask without elements, or an optional member that is absent.
   template <class Empty>
   requires std::is_empty_v<Empty>
   constexpr void draw(Empty&) noexcept {}

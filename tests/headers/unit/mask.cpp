@@ -22,7 +22,7 @@ static_assert(!std::is_same_v<decltype(BlockMask{Vector<bool, 3>{}}), decltype(K
 
 static_assert(std::is_same_v<decltype(causal_mask<3>()), Matrix<float, 3, 3>> && causal_mask<1>() == zeros<float, 1, 1>());
 
-// Both of two queries attend to the first three of four keys: a kernel needs no check for keys that all queries of a block attend to.
+// CausalBottomRight: both of two queries attend to the first three of four keys. For such common keys a kernel does not ask the mask.
 static_assert(detail::kernel_mask(NoMask{}, 2, 4).common(0) == 4 && detail::kernel_mask(CausalBottomRight{}, 2, 4).common(0) == 3);
 
 template <class T, std::size_t Rows, std::size_t Cols>

@@ -84,7 +84,7 @@ inline std::vector<Factors> factors_near_a_power_of_two() {
   return found;
 }
 
-// An addend, and exponents of two factors whose product is half the spacing of floats at it.
+// An addend c, and the exponents of two factors whose product is half the spacing of floats at c.
 struct Halfway {
   float c;
   int first, second;
@@ -111,7 +111,7 @@ inline Operands barely_not_tied(Randomness& random) {
   return {std::ldexp(factors.first, first - 23), std::ldexp(factors.second * random_sign(random), second - 24), c};
 }
 
-// Products that may be ties, and an addend so small that it only decides the direction of rounding.
+// Operands of few bits: the product may be a tie, and a far smaller addend decides its rounding.
 inline Operands of_few_bits(Randomness& random) {
   const int exponent = between(random, -40, 80);
   return {with_few_bits(random, exponent), with_few_bits(random, between(random, -3, 6)),

@@ -235,7 +235,7 @@ def refused_path(sentence, path, binary):
 
 
 def wrong_step(function):
-    """Returns what is wrong if relu is lowered to what is right of the example alone, which has no negative number."""
+    """Returns what is wrong if relu is lowered to x * 1, which is right for the example: it has no negative number."""
     wrong = {"relu": lambda low, input: low.elementwise(input, "multiply", "1.0f")}
     with unittest.mock.patch.dict(lowering.table.FUNCTIONS, wrong):
         return problem("what would be exported of relu differs by", written(function), X)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that a tokenizer which cannot be exported gives an error of one sentence with the reason; and what else a
-header has next to the tokenizer."""
+"""Tests that a tokenizer which cannot be exported gives an error of one sentence with the reason; and headers that have
+a model and its tokenizer."""
 import json
 import struct
 

@@ -115,7 +115,7 @@ def with_archive(folder, core, sketch, standard, *expected):
 
 def from_sources(folder, sketch, prompt="It is a truth"):
     """Compiles sketch and library as C++20 on this machine, without an archive, and runs them. Returns
-    what it prints, perhaps for another prompt."""
+    what it prints for the prompt."""
     library = copied(folder)
     file = library / "examples" / sketch / f"{sketch}.ino"
     text = file.read_text(encoding="utf-8").replace("It is a truth", prompt)

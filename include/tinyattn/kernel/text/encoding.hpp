@@ -63,7 +63,7 @@ constexpr void put_unknown(Bytes bytes, bool again, Output16& out) noexcept {
     return;
   }
   if (encoding.unknown != no_token && is_replacement(bytes)) {
-    out.put(encoding.unknown);  // until put_replacements
+    out.put(encoding.unknown);  // which put_replacements replaces
     return;
   }
   for (std::size_t i = 0; i < bytes.size; ++i)

@@ -61,9 +61,9 @@ constexpr void attention_backward(const Query& query, const Key& key, const Valu
 
 }  // namespace detail
 
-// Writes the gradients of query, key and value, of which scaled_dot_product_attention has made what
-// output_gradient is the gradient of. Weights are computed again. A masked key is skipped; a query
-// whose keys are all masked has a gradient of zeros.
+// Writes the gradients of query, key and value, given output_gradient, that of the result of
+// scaled_dot_product_attention. Weights are computed again. A masked key is skipped; a query whose
+// keys are all masked has a gradient of zeros.
 //
 //   query, query_gradient  [..., tokens, d_k]
 //   key, key_gradient      [..., source tokens, d_k]

@@ -293,10 +293,10 @@ TINYATTN_DIAGNOSTIC(
 
 // --- Softmax, from its result ---
 
-// Computes the gradient of m, of which softmax(m, scale) has made `weights`: input_gradient = scale
-// * (weights * (output_gradient - D)), D the sum of weights * output_gradient over the row, in
-// sixteen lanes. All have one shape; input_gradient may be weights or output_gradient. A scale
-// below 2^-126 counts as 0, as in softmax.
+// Computes the gradient of m, where weights = softmax(m, scale): input_gradient = scale * (weights
+// * (output_gradient - D)), D the sum of weights * output_gradient over the row, in sixteen lanes.
+// All have one shape; input_gradient may be weights or output_gradient. A scale below 2^-126 counts
+// as 0, as in softmax.
 constexpr void softmax_backward(const tensor_like auto& weights, float scale,
                                 const tensor_like auto& output_gradient,
                                 tensor_like auto& input_gradient) noexcept {

@@ -141,7 +141,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
 
 // --- Forward with dropout ---
 
-// The part for blocks of the workspace of a model, and the features of all tokens.
+// The part of a model's workspace that its blocks take, and the one for the features of all tokens.
 TINYATTN_ALWAYS_INLINE constexpr auto& part_for_blocks(auto& workspace) noexcept {
   if constexpr (requires { workspace.transformer; })
     return workspace.transformer;

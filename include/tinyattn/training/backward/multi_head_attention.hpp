@@ -161,7 +161,7 @@ constexpr auto backward_of_attention(const auto& attention, auto&... arguments) 
 // may be num_tokens, or num_tokens and num_source_tokens, and the mask of the forward pass. Other
 // rows are then neither read nor written; if there are too many, changes nothing and returns
 // too_many_tokens, else ok. After the workspace of self-attention there may be the Philox4x32 of a
-// training pass, as it stood before forward.
+// training pass, in its state before that pass.
 //
 // The gradient of x is one chain, of the product of the queries, which those of keys and values
 // continue. One tensor may be the gradient of several inputs that are one tensor. A gradient may be

@@ -74,8 +74,8 @@ inline constexpr std::size_t streams_of =
     BlockDropout<MultiHeadAttention<config_of_blocks<Module>.attention>>::streams*
         Module::num_blocks;
 
-// Returns the generator of a pass over `texts` texts as it stands before it; then it stands after
-// the streams of the pass.
+// Returns a copy of the generator of a pass over `texts` texts, and moves the generator on by the
+// streams of the pass.
 template <class Module, class Generator>
 constexpr auto skip_streams(std::size_t texts, Generator& generator) noexcept {
   if constexpr (check_replay<Generator>() && !is_no_generator<Generator>) {
@@ -267,9 +267,9 @@ struct BackwardWorkspace<Transformer<config>>
 // forward pass, or num_tokens: other rows are then neither read nor written; if there are too many,
 // changes nothing and returns too_many_tokens, else ok.
 //
-// With a Philox4x32 after the workspace, as it stood before forward, there is dropout at the rates
-// of AttentionConfig. It takes streams for one batch element after the other: in each block for the
-// attention weights, the outputs of attention, and those of the feed-forward part.
+// With the generator of a training pass after the workspace, a Philox4x32 in its state before that
+// pass, there is dropout at the rates of AttentionConfig. Each batch element takes streams: in each
+// block for the attention weights, the outputs of attention, and those of the feed-forward part.
 template <detail::made_of_blocks Module, class... Arguments>
 requires(detail::is_backward_of_blocks<
          Module, detail::BackwardCall<0, Arguments...>,

@@ -13,9 +13,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// The dropout of a block, of which `generator` is as it stood before the block's forward pass: a
-// stream for attention weights, one for the outputs of attention, one for those of the feed-forward
-// part. Both outputs are dropped at AttentionConfig::residual_dropout.
+// The dropout of a block. `generator` is in its state before the forward pass of all blocks, where
+// each takes a stream for attention weights, one for the outputs of attention, one for those of the
+// feed-forward part. Both outputs are dropped at AttentionConfig::residual_dropout.
 template <class Attention>
 struct BlockDropout {
   static constexpr bool draws_weights = draws(Attention::dropout_rate),
@@ -102,8 +102,8 @@ struct BlocksBackwardWorkspace {
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
-  // What is kept of block `block`. With norm_first these are the inputs of both parts, else the
-  // sums before both norms.
+  // Block l keeps two matrices, from kept[2 * l + after] on: with norm_first the inputs of its
+  // parts, else the sums before its norms.
   static constexpr std::size_t after = config.norm_first ? 0 : 1;
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     using OfAttention = typename Attention::Workspace;

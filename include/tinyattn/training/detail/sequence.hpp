@@ -51,8 +51,8 @@ consteval bool is_one_of(Parameters<parts...>) noexcept {
   return (std::is_same_v<Parameters<member>, Parameters<parts>> || ...);
 }
 
-// Returns the layers of a module in front of the layers `next`: an array is its elements, a model
-// of Parts its members, of which those that are no Parts are frozen.
+// Returns the list of a module's layers, followed by the layers `next`. An array consists of its
+// elements, a model with Parts of its members, of which those that are no Parts are frozen.
 template <bool is_trained, class Module, class Next>
 constexpr auto layers_before(Module& module, const Next& next) noexcept;
 template <bool is_trained, std::size_t count>

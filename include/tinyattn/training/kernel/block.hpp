@@ -68,7 +68,7 @@ TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, 
                                 };
   const auto attend = [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
     const BatchElement element{0, tokens, tokens, input, input, input, out};
-    const auto attention = block.attention;  // a copy, so that the address of the block stays here
+    const auto attention = block.attention;  // a copy: the block's address does not escape
     if constexpr (Dropout::drops_weights)
       forward<Port, CallShape{}>(
           attention, scratch.attention, element, mask,
@@ -103,7 +103,7 @@ struct BlockBackwardScratch {
   std::size_t hidden_rows;
 };
 
-// d[i] = the gradient of x[i], of which the norm has made what d[i] is the gradient of.
+// d[i], the gradient of norm(x[i]), becomes that of x[i].
 template <class Port>
 TINYATTN_KERNEL void norm_rows_backward(const Norm& norm, const NormGradient& gradient,
                                         std::size_t rows, Dense x, Output d, float* row) noexcept {

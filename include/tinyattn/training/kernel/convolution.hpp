@@ -11,8 +11,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// The tokens of the result, `count` from `first` on, for which token k of the kernel lies in x:
-// on the token from which this starts, and every `stride` tokens.
+// The `count` tokens of the result, from `first` on, for which position k of the kernel meets a
+// token of x: token `start` first, then every stride-th.
 struct ConvolvedTokens {
   std::size_t first, count, start;
 

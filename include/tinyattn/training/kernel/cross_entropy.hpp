@@ -36,7 +36,7 @@ constexpr float share_of_target(std::uint32_t count) noexcept {
   return Single::divide(1.0f, static_cast<float>(count | (count == 0 ? 1u : 0u)));
 }
 
-// The largest element of a row, with a NaN any of them.
+// The largest element of a row; if there is a NaN, any element.
 template <class Port>
 TINYATTN_KERNEL float largest_in_row(const float* row, std::size_t count) noexcept {
   auto largest = Port::splat(least);

@@ -28,7 +28,7 @@ struct BackwardElement {
   Dense d_out;                        // [tokens, d_out]
   Output d_query_input;               // [tokens, d_in]; may be d_out
   Output d_key_input, d_value_input;  // [source tokens, d_in]
-  bool continues = false;             // the gradient of the inputs
+  bool continues = false;             // adds to the gradients of inputs
 };
 
 template <class Integers = NoScratch>
@@ -100,8 +100,8 @@ TINYATTN_KERNEL void project_inputs(const auto& layer, const auto& s,
   rotate<Port>(layer, e.source_tokens, kv, 0, s.keys);
 }
 
-// Computes a head. Its rows of the output projection's gradient get their products with its
-// contexts, which are computed again.
+// Computes the gradients of a head and of its rows of the output projection; for those, contexts
+// are computed again.
 template <class Port>
 TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient& gradient,
                                           const auto& s, const BackwardElement& e, std::size_t head,

@@ -105,7 +105,7 @@ TINYATTN_KERNEL void sgd_row(const SgdFactors& by, std::size_t count, float* wei
   });
 }
 
-// Without weight decay, a port may compute the first weights, of which it leaves some.
+// Without weight decay, a port may update the first weights; the rest follow here.
 template <class Port>
 [[gnu::noinline]] constexpr void sgd(const SgdFactors& by, std::size_t count, float* weight,
                                      const float* gradient) noexcept {

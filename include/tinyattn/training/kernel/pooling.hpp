@@ -21,8 +21,8 @@ constexpr void mean_backward(std::size_t rows, std::size_t cols, const float* d_
   });
 }
 
-// d_x[i][j] = d_out[j] where x[i][j] is the first maximum of its column, else 0. d_x may be x. A
-// row counts in floats, exactly up to 2^24.
+// d_x[i][j] = d_out[j] where x[i][j] is the first maximum of its column, else 0. d_x may be x.
+// Row numbers are floats, which are exact up to 2^24.
 template <class Port>
 constexpr void maximum_backward(std::size_t rows, std::size_t cols, Dense x, const float* d_out,
                                 Output d_x) noexcept {

@@ -98,8 +98,8 @@ template <class Port>
 }
 
 // d_x[j] = scale * (weights[j] * (d_out[j] - D)), D the sum of weights[j] * d_out[j]: the gradient
-// of x, of which softmax(scale * x) has made the weights. d_x may be d_out, or the weights. A NaN
-// in d_out makes the row NaN, also where its weight is 0.
+// of x, where weights = softmax(scale * x). d_x may be d_out, or the weights. A NaN in d_out makes
+// the row NaN, also where its weight is 0.
 template <class Port>
 [[gnu::noinline]] constexpr void softmax_backward_row(const float* weights, const float* d_out,
                                                       float* d_x, std::size_t count,

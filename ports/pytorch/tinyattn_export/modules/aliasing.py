@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps that write in place: what is read later must be the result, and no view of what it was. And steps whose result
+"""Steps that write in place: later steps must read the result, and no view of what it overwrote. And steps whose result
 nobody reads."""
 import torch
 

@@ -14,7 +14,7 @@ from .values import Value, numbered
 DRAWN = 2  # inputs
 MOST_ERROR = 1e-4  # of the largest number of a step that is not exact
 REPORT = "write it another way, and please report it"
-MOST_NOISE = 8  # times what float32 changes of double
+MOST_NOISE = 8  # times the difference that float32 makes to float64
 
 
 def drawn(tracer, example, seed):
@@ -65,8 +65,8 @@ def same(a, b):
 
 
 def check_steps(low, x, out, example, wanted):
-    """Raises an ExportError at the first step that computes other numbers than PyTorch, of which the tracer has the
-    values."""
+    """Raises an ExportError at the first step that computes other numbers than PyTorch did when the tracer ran the
+    module."""
     memories = [Memory(low, x, example, type) for type in (torch.float32, torch.float64)]
     for node in low.tracer.graph.nodes:
         own = [step for step in low.program.steps if step.node is node]

@@ -67,7 +67,7 @@ NAMES = {**{name: writes(compute) for name, compute in COMPUTED.items()}, "NoMas
          "single": lambda number: array.array("f", [number])[0]}
 
 
-# --- Layers: of the configuration and the numbers of a Part ---
+# --- Layers, from the configuration and the weights of a Part ---
 
 
 def linear(tree, x):

@@ -35,7 +35,7 @@ def lowered(tracer, net, example, extents, weights):
 
 
 def checked(net, example, weights):
-    """Returns the same of a module and an example, after a comparison with PyTorch, for which weights are floats."""
+    """Returns what `lowered` does, after a comparison with PyTorch of what it returns for weights of floats."""
     extents, own = check_example(example), private(net, example)
     tracer = trace(own, example)
     steps = comparing.steps_of(tracer)

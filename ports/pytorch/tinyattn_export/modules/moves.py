@@ -39,7 +39,7 @@ def tensor_of(argument):
 def apply(low, name, view, others, kwargs):
     if name == "getitem":
         return operator.getitem(view, *others)
-    if name in ("view", "unflatten"):  # view of a permuted tensor is what reshape is
+    if name in ("view", "unflatten"):  # view refuses a permuted tensor, and reshape does not
         name = "reshape" if name == "view" else name
     if name in ("T", "mT", "H"):
         return getattr(view, name)

@@ -117,11 +117,11 @@ class Tracer(torch.fx.Tracer):
         return proxy
 
     def create_arg(self, a):
-        """Numbers of NumPy are those of Python."""
+        """Takes a number of NumPy as one of Python."""
         return super().create_arg(a.item() if type(a).__module__ == "numpy" and hasattr(a, "item") else a)
 
     def create_node(self, kind, target, args, kwargs, *more, **named):
-        """An `input` that is given by name is the first argument, but of two functions."""
+        """Makes an `input` that is given by name the first argument, except of functions that have one before it."""
         if not args and not BEFORE_INPUT & kwargs.keys():
             args = tuple(kwargs[name] for name in kwargs if name in INPUT)
             kwargs = {name: value for name, value in kwargs.items() if name not in INPUT}

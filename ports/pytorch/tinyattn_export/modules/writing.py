@@ -119,7 +119,7 @@ class Structs:
             member_name(part) == name for path in self.parts for part in path.split("."))
 
     def struct(self, name, body):
-        """Returns the name of a struct with these members: its class's, as far as C++ has it."""
+        """Defines a struct with these members, once. Returns its name: that of the class, made valid in C++."""
         lines = declarations(body)
         name = re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")
         name = name if name[:1].isalpha() else f"Module{name}"

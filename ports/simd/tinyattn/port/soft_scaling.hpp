@@ -226,7 +226,7 @@ struct soft_scaling : magnitudes {
   }
 #else
   static constexpr std::uint32_t power_offset = 0;
-  // Sums, scales, bias and out are at r8, r9, r7 and r10; r11 is the end, r12 power, lr the addend.
+  // r8, r9, r7 and r10 point to sums, scales, bias and out; r11 ends sums, r12 is power, lr addend.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
       const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
       std::uint32_t) noexcept {
