@@ -43,8 +43,8 @@ double share_wrong(Memory& memory, std::size_t seed) {
   return 1.0 - static_cast<double>(right) / (length * sequences);
 }
 
-// Returns the cost of settings: the share of wrong digits at the end, plus a penalty for each seed that fails, times four; plus the same
-// after five sixths of the steps, once. Gives up beyond `limit`.
+// Returns the cost of settings, a mean over seeds: the share of wrong digits, plus a penalty if the seed fails. It counts four times at the
+// end, and once after five sixths of the steps. Gives up beyond `limit`.
 double judge(Memory& memory, const Settings& settings, double limit) {
   double sum = 0.0;
   for (std::size_t seed = 1; seed <= seeds && sum < limit * seeds; ++seed) {

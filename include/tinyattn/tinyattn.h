@@ -52,9 +52,9 @@ typedef enum tinyattn_mask_kind {
 } tinyattn_mask_kind;
 
 /* A mask. The last three kinds have elements: [tokens, source_tokens] or, with one_row,
- * [source_tokens], the same row for all queries. */
+ * [source_tokens]. */
 typedef struct tinyattn_mask {
-  tinyattn_mask_kind kind; /* what it means */
+  tinyattn_mask_kind kind; /* which keys it masks */
   bool one_row;            /* whether the elements are one row for all queries */
   const bool* flags;       /* the elements of a block or keep mask */
   const float* addends;    /* the elements of an additive mask */

@@ -17,8 +17,7 @@ namespace tinyattn {
 
 // The shape of a block: attention and a feed-forward part, each with a norm and a residual. With
 // norm_first, a part computes x + part(norm(x)), as in GPT-2 and Llama; without, norm(x + part(x)),
-// as in Vaswani et al., 2017, and in torch.nn.TransformerEncoderLayer without norm_first. d_model
-// must equal the d_in and d_out of attention.
+// as in Vaswani et al., 2017, and in torch.nn.TransformerEncoderLayer without norm_first.
 struct BlockConfig {
   AttentionConfig attention;                           // d_in and d_out must equal d_model
   FeedForwardConfig feed_forward;                      // d_model is the width of the block

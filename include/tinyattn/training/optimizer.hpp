@@ -76,7 +76,7 @@ consteval bool check_step() noexcept {
 struct Sgd {
   // The settings of a step.
   struct Config {
-    float learning_rate = 1e-3f;  // of a step
+    float learning_rate = 1e-3f;  // what multiplies the gradient
     float weight_decay = 0.0f;    // added to the gradient, times the weight
   };
   // Empty: takes no space with [[no_unique_address]].
@@ -95,7 +95,7 @@ struct Sgd {
 struct SgdMomentum {
   // The settings of a step.
   struct Config {
-    float learning_rate = 1e-3f;  // of a step
+    float learning_rate = 1e-3f;  // what multiplies the velocity
     float momentum = 0.9f;        // the share of the velocity that stays
     float weight_decay = 0.0f;    // added to the gradient, times the weight
   };
@@ -119,7 +119,7 @@ struct AdamW {
   // The settings of a step. The betas are decimal numbers of up to seven digits: 1 - beta is
   // computed in decimal, so that 1 - .999f is .001f.
   struct Config {
-    float learning_rate = 1e-3f;  // of a step
+    float learning_rate = 1e-3f;  // what multiplies mean / (root + epsilon)
     float beta1 = 0.9f;           // of the mean of gradients
     float beta2 = 0.999f;         // of the mean of their squares
     float epsilon = 1e-8f;        // added to the root of the mean of squares

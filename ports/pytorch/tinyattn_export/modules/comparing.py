@@ -78,7 +78,7 @@ def check_steps(low, x, out, example, wanted):
             raise low.tracer.refused(node, f"what would be exported of {title(node)} cannot be computed "
                                      f"({printable(error)})", REPORT) from None
         value, of_pytorch = Value(out, numbered(tuple(wanted.shape))), wanted
-        if node.op != "output":  # a layer with a norm in it computes what the norm computes
+        if node.op != "output":  # a layer that a batch norm is folded into has the result of the norm
             value = low.values.get(node) if own and not low.folded.get(node.target) else None
             of_pytorch = low.tracer.value(node) if own else None
         if isinstance(value, Value) and isinstance(of_pytorch, torch.Tensor):
