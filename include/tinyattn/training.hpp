@@ -6,10 +6,12 @@
 
 #include "tinyattn/training/adapted.hpp"
 #include "tinyattn/training/backward/attention.hpp"
-#include "tinyattn/training/backward/functions.hpp"
+#include "tinyattn/training/backward/elementwise.hpp"
 #include "tinyattn/training/backward/language_model.hpp"
 #include "tinyattn/training/backward/layers.hpp"
+#include "tinyattn/training/backward/matmul.hpp"
 #include "tinyattn/training/backward/multi_head_attention.hpp"
+#include "tinyattn/training/backward/pooling.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 #include "tinyattn/training/checkpoint.hpp"
 #include "tinyattn/training/cross_entropy.hpp"
