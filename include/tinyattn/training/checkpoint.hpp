@@ -53,7 +53,7 @@ consteval bool check_checkpoint() noexcept {
 // to 126 bytes more.
 template <class Model>
 inline constexpr std::size_t checkpoint_bytes =
-    detail::header_of<Model>(0).end() + detail::block_bytes;
+    detail::slot_layout<Model>.end() + detail::block_bytes;
 
 // Writes all parameters of a model to the slot that does not hold the newest model. Power may fail
 // at any moment: load then finds this model or the one before, whole. Its CRC is written last.
@@ -66,15 +66,13 @@ template <class Model, class Flash>
   if constexpr (detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
     using detail::Slot;
     using detail::Slots;
-    constexpr detail::SlotHeader own = detail::header_of<Model>(0);
-    const Slots slots = detail::read_slots(flash, own);
+    const Slots slots = detail::read_slots(flash, detail::slot_layout<Model>);
     const std::size_t newest = slots.newest(&Slot::is_whole), of_own = slots.newest(&Slot::is_own),
                       kept = of_own == Slots::none ? newest : of_own, slot = kept == 0 ? 1 : 0;
-    const std::uint32_t sequence =
-        newest == Slots::none ? 0 : slots.slots[newest].header.sequence + 1;
+    const std::uint32_t sequence = newest == Slots::none ? 0 : slots.slots[newest].sequence + 1;
     detail::write_slot(model, flash, slot, sequence);
-    const Slot written = detail::read_slot(flash, slot, own);
-    return written.is_own && written.header.sequence == sequence ? Status::ok : Status::no_model;
+    const Slot written = detail::read_slot(flash, slot, detail::slot_layout<Model>);
+    return written.is_own && written.sequence == sequence ? Status::ok : Status::no_model;
   }
   return Status::ok;
 }
@@ -89,12 +87,12 @@ template <class Model, class Flash>
   constexpr bool writable = !std::is_const_v<Model>;
   static_assert(writable, "load writes the parameters of a model, which must not be const");
   if constexpr (writable && detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
-    constexpr detail::SlotHeader own = detail::header_of<Model>(0);
-    const detail::Slots slots = detail::read_slots(flash, own);
+    const detail::Slots slots = detail::read_slots(flash, detail::slot_layout<Model>);
     const std::size_t slot = slots.newest(&detail::Slot::is_own);
     if (slot == detail::Slots::none)
       return slots.newest(&detail::Slot::is_whole) == slot ? Status::no_model : Status::wrong_model;
-    detail::SlotReader<std::remove_reference_t<Flash>> reader{flash, slot, own.data()};
+    detail::SlotStream<std::remove_reference_t<Flash>, true> reader{
+        flash, slot, detail::slot_layout<Model>.data()};
     for_each_parameter(model,
                        [&](const char*, auto& parameter) { detail::transfer(reader, parameter); });
   }

@@ -70,10 +70,9 @@ struct LayoutWriter {
   constexpr void put_type(std::size_t tokens_of_weight) noexcept {
     bool is_weight = tokens_of_weight != 0;
     if constexpr (tensor_like<Parameter>) {
-      using Shape = LayoutOf<Parameter>;
-      is_weight = is_weight && Shape::rank == 2;
+      is_weight = is_weight && LayoutOf<Parameter>::rank == 2;
       put(is_weight ? 'T' : 'f');
-      for (std::size_t axis = 0; axis < Shape::rank; ++axis) {
+      for (std::size_t axis = 0; axis < LayoutOf<Parameter>::rank; ++axis) {
         if (axis != 0) put('x');
         put_number(Parameter::extent(axis));
       }
@@ -103,32 +102,25 @@ inline constexpr std::size_t tokens_of_weight<Conv1d<config>> = config.kernel;
 template <class Parameter>
 concept can_be_saved = !tensor_like<Parameter> || (holds_floats<Parameter> && !has_gaps<Parameter>);
 
-// Writes the entries of a member of a module, as for_each_parameter visits its parameters.
-template <Name path, class Member>
-constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept;
-template <Name path>
-struct LayoutOfMembers {
-  template <Name... list, class... Members>
-  constexpr auto operator()(Names<list...>, Members&...) const noexcept {
-    return [](LayoutWriter& writer, std::size_t tokens) {
-      (write_layout<joined(path, list), Members>(writer, tokens), ...);
-    };
-  }
-};
+// Writes the entries of a member of a module, as for_each_parameter visits its parameters: those of
+// a type, without an object of it.
 template <Name path, class Member>
 constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept {
   if constexpr (std::is_array_v<Member>) {
     [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      (write_layout<joined(path, number_name<Index>()), std::remove_extent_t<Member>>(writer,
-                                                                                      tokens),
-       ...);
+      using Element = std::remove_extent_t<Member>;
+      (write_layout<joined(path, number_name<Index>()), Element>(writer, tokens), ...);
     }
     (std::make_index_sequence<std::extent_v<Member>>{});
   } else if constexpr (std::is_empty_v<Member>) {
     return;  // absent
   } else if constexpr (!parameter_like<Member>) {
-    decltype(members_of(std::declval<Member&>(), LayoutOfMembers<path>{})){}(
-        writer, tokens_of_weight<Member>);
+    const auto of_members = []<Name... list, class... Members>(Names<list...>, Members & ...) {
+      return [](LayoutWriter& to) {
+        (write_layout<joined(path, list), Members>(to, tokens_of_weight<Member>), ...);
+      };
+    };
+    decltype(members_of(std::declval<Member&>(), of_members)){}(writer);
   } else if constexpr (can_be_saved<Member>) {
     writer.put_name(path.text);
     writer.put_type<Member>(tokens);
@@ -137,23 +129,22 @@ constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept {
   }
 }
 
-// The text of a model, whose size is found first, and its CRC.
+// Writes the text of a model, or only counts. Returns its size.
 template <class Model>
-consteval std::size_t size_of_layout() noexcept {
-  LayoutWriter writer;
+constexpr std::size_t write_layout(char* to) noexcept {
+  LayoutWriter writer{to};
   write_layout<"", Model>(writer, 0);
   return writer.size;
 }
 template <class Model>
 inline constexpr auto layout_of = [] {
-  Vector<char, size_of_layout<Model>()> text{};
-  LayoutWriter writer{text.data()};
-  write_layout<"", Model>(writer, 0);
+  Vector<char, write_layout<Model>(nullptr)> text{};
+  write_layout<Model>(text.data());
   return text;
 }();
 template <class Model>
 inline constexpr std::uint32_t crc_of_layout = crc32(0, layout_of<Model>.data(),
-                                                     size_of_layout<Model>());
+                                                     layout_of<Model>.size());
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
