@@ -5,7 +5,7 @@
 
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/training/gradient.hpp"
-#include "tinyattn/training/kernel/product.hpp"
+#include "tinyattn/training/kernel/transposed_product.hpp"
 
 #include <cstddef>
 

@@ -13,8 +13,8 @@
 
 #include "tinyattn/kernel/feed_forward.hpp"
 #include "tinyattn/kernel/int8/product.hpp"
-#include "tinyattn/training/kernel/product.hpp"
 #include "tinyattn/training/kernel/projection.hpp"
+#include "tinyattn/training/kernel/transposed_product.hpp"
 
 TINYATTN_BEGIN
 

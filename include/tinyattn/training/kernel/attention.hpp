@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/attention.hpp"
-#include "tinyattn/training/kernel/product.hpp"
+#include "tinyattn/training/kernel/continued_product.hpp"
 #include "tinyattn/training/kernel/row.hpp"
 
 TINYATTN_BEGIN

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tinyattn/kernel/int8/product.hpp"
-#include "tinyattn/training/kernel/product.hpp"
+#include "tinyattn/training/kernel/transposed_product.hpp"
 
 TINYATTN_BEGIN
 
