@@ -33,18 +33,29 @@ concept checkpoint_flash = requires(Flash& flash, std::size_t n, std::span<const
 
 namespace detail {
 
+template <class Parameter>
+concept can_be_saved = !tensor_like<Parameter> || (holds_floats<Parameter> && !has_gaps<Parameter>);
+
 // A static_assert diagnoses a wrong model or flash; the caller then does nothing.
 template <class Model, class Flash>
 consteval bool check_checkpoint() noexcept {
-  constexpr bool is_training = requires { Model::state_bytes; };
-  static_assert(!is_training,
-                "save and load take a model or adapters: the state of an optimizer is not saved");
   constexpr bool fits = checkpoint_flash<Flash>;
   static_assert(fits,
                 "flash must have erase(slot), write(slot, offset, bytes) and read(slot, "
                 "offset, bytes); bytes is a std::span<const std::byte> to write, and a "
                 "std::span<std::byte> to read");
-  return fits && !is_training;
+  constexpr bool is_training = requires { Model::state_bytes; };
+  static_assert(!is_training,
+                "save and load take a model or adapters: the state of an optimizer is not saved");
+  if constexpr (!is_training) {
+    constexpr auto is_wrong = []<class Parameter>() -> std::size_t {
+      return !can_be_saved<Parameter>;
+    };
+    constexpr bool is_saved = sum_over_parameters<Model>(is_wrong) == 0;
+    static_assert(is_saved, "a checkpoint holds tensors of float, and weights of int8");
+    return fits && is_saved;
+  }
+  return false;
 }
 
 }  // namespace detail

@@ -126,26 +126,23 @@ template <class... Types>
 constexpr auto backward_of_attention(const auto& attention, auto&... arguments) noexcept {
   using Said = BackwardCall<0, Types...>;
   using Layer = std::remove_cvref_t<decltype(attention)>;
-  constexpr bool fits = check_attention_backward<Layer, Said, Types...>();
-  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
-                    sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
-  if constexpr (Said::has_counts) {
-    if constexpr (fits) {
-      constexpr std::size_t most = AttentionOf<BaseOf<Layer>>::config.context_length;
-      if (tokens > kernel::minimum(most, LayoutOf<ArgumentAt<0, Types...>>::rows) ||
-          sources > kernel::minimum(most, LayoutOf<ArgumentAt<Said::key, Types...>>::rows))
+  if constexpr (check_attention_backward<Layer, Said, Types...>()) {
+    using kernel::minimum;
+    constexpr std::size_t most = AttentionOf<BaseOf<Layer>>::config.context_length;
+    const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
+                      sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
+    if constexpr (Said::has_counts)
+      if (tokens > minimum(most, LayoutOf<ArgumentAt<0, Types...>>::rows) ||
+          sources > minimum(most, LayoutOf<ArgumentAt<Said::key, Types...>>::rows))
         return Status::too_many_tokens;
+    if constexpr (!Said::has_generator)
       backward_batch<Said>(attention, tokens, sources, kernel::NoReplay{}, arguments...);
-    }
-    return Status::ok;
-  } else if constexpr (fits && !Said::has_generator) {
-    backward_batch<Said>(attention, tokens, sources, kernel::NoReplay{}, arguments...);
-  } else if constexpr (fits) {
-    if constexpr (check_replay<ArgumentAt<Said::generator, Types...>>())
+    else if constexpr (check_replay<ArgumentAt<Said::generator, Types...>>())
       backward_batch<Said>(attention, tokens, sources,
                            WeightsReplay<BaseOf<Layer>>{nth<Said::generator>(arguments...), tokens},
                            arguments...);
   }
+  return ResultOf<Said>();
 }
 
 }  // namespace detail

@@ -17,30 +17,22 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// A static_assert diagnoses wrong gradients of a reduction of x.
-template <class TensorX, class OutputGradient, class InputGradient>
-consteval bool check_backward_pooling() noexcept {
-  if constexpr (check_tokens<TensorX>()) {
-    using Result = std::conditional_t<is_pooled<TensorX, OutputGradient>, OutputGradient,
-                                      WithBatch<TensorX, LayoutOf<TensorX>::cols>>;
-    return check_backward_function<OutputGradient, Result, InputGradient, TensorX>();
-  } else {
-    return false;
-  }
-}
-
 // Computes step(port, x, d_out, d_x) for each matrix of a batch, if it has `count` tokens.
 template <class TensorX, class OutputGradient, class InputGradient>
 constexpr Status backward_pools(const TensorX& x, std::size_t count,
                                 const OutputGradient& output_gradient,
                                 InputGradient& input_gradient, const auto& step) noexcept {
-  if constexpr (check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
-    const Status status = check_count<TensorX>(count);
-    if (status != Status::ok) return status;
-    on_native_port([&](auto port) {
-      for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
-        step(port, input(x, i), row_at(output_gradient, i), output(input_gradient, i));
-    });
+  if constexpr (check_tokens<TensorX>()) {
+    using Result = std::conditional_t<is_pooled<TensorX, OutputGradient>, OutputGradient,
+                                      WithBatch<TensorX, LayoutOf<TensorX>::cols>>;
+    if constexpr (check_backward_function<OutputGradient, Result, InputGradient, TensorX>()) {
+      const Status status = check_count<TensorX>(count);
+      if (status != Status::ok) return status;
+      on_native_port([&](auto port) {
+        for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
+          step(port, input(x, i), row_at(output_gradient, i), output(input_gradient, i));
+      });
+    }
   }
   return Status::ok;
 }

@@ -135,21 +135,17 @@ consteval bool is_backward_of_blocks() noexcept {
 }
 
 template <class Said, class... Types>
-constexpr auto backward_of_blocks(const auto& module, auto&... arguments) noexcept {
+constexpr ResultOf<Said> backward_of_blocks(const auto& module, auto&... arguments) noexcept {
   using Module = std::remove_cvref_t<decltype(module)>;
-  constexpr bool fits = check_blocks_backward<Module, Said, Types...>();
-  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
-  if constexpr (Said::has_counts) {
-    if constexpr (fits) {
-      constexpr std::size_t most = BackwardWorkspace<BaseOf<Module>>::tokens;
-      if (tokens > kernel::minimum(most, LayoutOf<ArgumentAt<0, Types...>>::rows))
-        return Status::too_many_tokens;
-      train_blocks<Said>(module, tokens, arguments...);
-    }
-    return Status::ok;
-  } else if constexpr (fits) {
+  if constexpr (check_blocks_backward<Module, Said, Types...>()) {
+    constexpr std::size_t most = kernel::minimum(BackwardWorkspace<BaseOf<Module>>::tokens,
+                                                 LayoutOf<ArgumentAt<0, Types...>>::rows);
+    const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
+    if constexpr (Said::has_counts)
+      if (tokens > most) return Status::too_many_tokens;
     train_blocks<Said>(module, tokens, arguments...);
   }
+  return ResultOf<Said>();
 }
 
 // A call of a Training, which adds the gradient and the workspace: they are after a generator.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tinyattn/detail/call.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/training/detail/replay.hpp"
 #include "tinyattn/training/gradient.hpp"
 
@@ -66,6 +67,10 @@ TINYATTN_ALWAYS_INLINE constexpr auto& generator_of(auto&... arguments) noexcept
   else
     return no_generator;
 }
+
+// What a call returns: whether there was room, if it counts tokens.
+template <class Said>
+using ResultOf = std::conditional_t<Said::has_counts, Status, void>;
 
 // Whether the arguments after a module are such a call, with the module's workspace.
 template <class Module, class Said, class... Arguments>

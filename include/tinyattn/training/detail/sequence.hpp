@@ -46,6 +46,21 @@ consteval auto sequence_of() noexcept {
   else
     return typename Model::Parts{};
 }
+// Whether all of them are layers in the end: a tensor has no forward.
+template <class Module>
+consteval bool has_layers_alone() noexcept {
+  const auto are_layers = []<auto... members>(Parameters<members...>) {
+    return (
+        has_layers_alone<std::remove_reference_t<decltype(std::declval<Module&>().*members)>>() &&
+        ...);
+  };
+  if constexpr (std::is_array_v<Module>)
+    return has_layers_alone<std::remove_extent_t<Module>>();
+  else if constexpr (has_parts<Module>)
+    return are_layers(sequence_of<Module>());
+  else
+    return !parameter_like<Module>;
+}
 template <auto member, auto... parts>
 consteval bool is_one_of(Parameters<parts...>) noexcept {
   return (std::is_same_v<Parameters<member>, Parameters<parts>> || ...);
@@ -80,13 +95,8 @@ constexpr auto layers_before(Module& module, const Next& next) noexcept {
     return elements_before<is_trained, std::extent_v<Module>>(module, next);
   } else if constexpr (has_parts<Module>) {
     return members_before<is_trained>(sequence_of<Module>(), module, next);
-  } else if constexpr (!parameter_like<Module>) {
-    return Layers<is_trained, Module, Next>{module, next};
   } else {
-    static_assert(no_such_call<Module>,
-                  "layers, blocks and models follow one another: a tensor has no forward. Call "
-                  "forward and backward of each part");
-    return next;
+    return Layers<is_trained, Module, Next>{module, next};
   }
 }
 template <class Model>
@@ -220,10 +230,15 @@ struct Passes<Input, Layers<is_trained, OfLayer, Rest>> {
 template <class Model>
 using PassesOfParts = Passes<typename Model::Input, decltype(layers_of(std::declval<Model&>()))>;
 
-// All that the passes of a model need: of one whose parts follow one another, and that names its
-// Input, such as `using Input = Matrix<float, 8, 16>;`.
-template <has_parts Model>
-requires requires { typename Model::Input; }
+// Whether the layers of a model follow one another, from its Input on, such as
+// `using Input = Matrix<float, 8, 16>;`.
+template <class Model>
+concept is_sequence = has_parts<Model> && has_layers_alone<Model>() && requires {
+  typename Model::Input;
+};
+
+// All that the passes of such a model need.
+template <is_sequence Model>
 struct PassesOf<Model> : PassesOfParts<Model> {
   using Passes = PassesOfParts<Model>;
   [[no_unique_address]] SharedScratch<Passes::room.bytes, Passes::room.alignment> scratch{};
@@ -249,7 +264,11 @@ constexpr float train_parts(const Model& model, const Input& input, const Target
   static_assert(has_input,
                 "a model of Parts names its input, such as using Input = Matrix<float, 8, 16>, if "
                 "its parts follow one another; else call backward part by part");
-  if constexpr (has_input) {
+  constexpr bool has_layers = has_layers_alone<Model>();
+  static_assert(has_layers,
+                "layers, blocks and models follow one another: a tensor has no forward. Call "
+                "forward and backward of each part");
+  if constexpr (is_sequence<Model>) {
     constexpr bool fits = std::is_same_v<Input, typename Model::Input>;
     static_assert(fits, "the input must be the Input of the model");
     if constexpr (fits) {
