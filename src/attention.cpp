@@ -46,7 +46,7 @@ tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) 
 }  // namespace
 
 const tinyattn_layer_kind tinyattn_layer_floats = {false, is_valid_layer<library::Floats>,
-                                                   on_port<&Operations::project_floats_in_layer>};
+                                                   on_port<&Operations::project_floats>};
 const tinyattn_linear_kind tinyattn_linear_floats = {is_valid_linear<library::Floats>,
                                                      on_port<&Operations::project_floats>};
 const tinyattn_convolution_kind tinyattn_convolution_floats = {
@@ -120,7 +120,7 @@ tinyattn_status tinyattn_linear_forward(const tinyattn_linear_kind* kind,
       !kind->is_valid(*linear, in, out_features, scratch) || !is_matrix(rows, in) ||
       !is_matrix(rows, out_features) || !are_valid(x, out) || out == x)
     return TINYATTN_BAD_ARGUMENT;
-  kind->project(*linear, {rows, in, out_features, x, out}, scratch);
+  kind->project(*linear, {rows, in, out_features, x, out}, scratch, rows);
   return TINYATTN_OK;
 }
 

@@ -13,7 +13,7 @@ using namespace tinyattn::compiled;
 using tinyattn::library::Int8;
 
 const tinyattn_layer_kind tinyattn_layer_int8 = {true, is_valid_layer<Int8>,
-                                                 on_port<&Operations::project_int8_in_layer>};
+                                                 on_port<&Operations::project_int8>};
 
 const tinyattn_linear_kind tinyattn_linear_int8 = {is_valid_linear<Int8>,
                                                    on_port<&Operations::project_int8>};

@@ -58,20 +58,14 @@ inline void standardize(std::size_t rows, std::size_t features, const float* x, 
                                          out + i * features, features);
 }
 
-// x . weight + bias. After `floats` floats, scratch has room for `rows` rows of integers, if
-// weights need it.
+// x . weight + bias.
 template <class Weights>
-TINYATTN_ALWAYS_INLINE void project(const tinyattn_linear& linear, const LinearCall& call,
-                                    float* scratch, std::size_t floats, std::size_t rows) noexcept {
+inline void project(const tinyattn_linear& linear, const LinearCall& call, float* integers,
+                    std::size_t rows) noexcept {
   kernel::project<native_port>(call.rows, call.in, call.out_features, {call.x, call.in},
                                Weights::projection(linear), {call.out, call.out_features},
-                               Weights::take(scratch, floats, rows));
+                               Weights::take(integers, 0, rows));
   Weights::give_back();
-}
-template <class Weights>
-inline void project_alone(const tinyattn_linear& linear, const LinearCall& call,
-                          float* scratch) noexcept {
-  project<Weights>(linear, call, scratch, 0, TINYATTN_QUERY_ROWS(call.rows));
 }
 
 // --- Attention ---
@@ -151,48 +145,56 @@ TINYATTN_ALWAYS_INLINE auto layer_parts(float* scratch, std::size_t width, std::
 // The weight of a projection of a layer, of any kind. So a layer is one function for all kinds of
 // weights: a firmware that calls it contains the kind that it names.
 struct AnyWeight {
-  const tinyattn_linear* linear;  // nullptr: no projection
+  const tinyattn_linear* linear;
 
   TINYATTN_ALWAYS_INLINE friend bool is_null(const AnyWeight& weight) noexcept {
-    return weight.linear == nullptr;
+    return !has_weight(*weight.linear);
   }
 };
-struct LayerCall {
+struct AnyKind {
+  using Weight = AnyWeight;
+  TINYATTN_ALWAYS_INLINE static kernel::Projection<AnyWeight> projection(
+      const tinyattn_linear& linear) noexcept {
+    return {{&linear}, nullptr};
+  }
+};
+// Room in scratch for integers, TINYATTN_INTEGERS(rows, inputs), if the layer's kind has some.
+struct AnyIntegers {
   const tinyattn_layer* layer;
-  const AttentionCall* call;
+  float* first;
+  std::size_t rows;
 };
 template <class Port, kernel::Shape = kernel::Shape{}>
 TINYATTN_ALWAYS_INLINE void project(std::size_t rows, std::size_t in, std::size_t cols,
                                     kernel::Dense x, const kernel::Projection<AnyWeight>& to,
-                                    kernel::Output out, const LayerCall& of) noexcept {
-  of.layer->kind->project(*of.layer, *of.call, *to.weight.linear,
-                          {rows, in, cols, x.data, out.data});
+                                    kernel::Output out, const AnyIntegers& integers) noexcept {
+  integers.layer->kind->project(*to.weight.linear, {rows, in, cols, x.data, out.data},
+                                integers.first, integers.rows);
 }
 
-// The same, of one kind.
-template <class Weights>
-inline void project_in_layer(const tinyattn_layer& layer, const AttentionCall& call,
-                             const tinyattn_linear& linear, const LinearCall& product) noexcept {
-  project<Weights>(linear, product, call.scratch, floats_of(layer, call.tokens, call.source_tokens),
-                   TINYATTN_QUERY_ROWS(call.tokens));
+// Returns the attention of a layer, or of a block of a model. `heads` has their numbers.
+template <class Weights, class Rotations>
+TINYATTN_ALWAYS_INLINE kernel::GroupedLayer<typename Weights::Weight, Rotations> attention_of(
+    std::size_t d_in, std::size_t d_out, const auto& heads, const auto& linears,
+    const Rotations& rotation) noexcept {
+  const std::size_t head_dim = d_out / heads.num_heads;
+  return {{d_in, d_out, heads.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
+           Weights::projection(linears.query), Weights::projection(linears.key),
+           Weights::projection(linears.value), Weights::projection(linears.out_proj)},
+          group_of(heads),
+          rotation};
 }
 
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {
-  const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
-  const std::size_t group = group_of(layer), tokens = call.tokens, sources = call.source_tokens;
-  const auto projection = [](const tinyattn_linear& linear) TINYATTN_INLINE_LAMBDA {
-    return kernel::Projection<AnyWeight>{{&linear}, nullptr};
-  };
+  const std::size_t d_in = layer.d_in, d_out = layer.d_out;
+  const std::size_t tokens = call.tokens, sources = call.source_tokens;
+  auto parts = layer_parts(call.scratch, d_out, d_out / group_of(layer), tokens, sources,
+                           AnyIntegers{&layer, nullptr, tokens});
+  // The block is the last part of floats, with no more rows than there are tokens.
+  parts.integers.first = parts.block.at(TINYATTN_FEWER(tokens, parts.block_rows), 0);
   kernel::forward_inline<native_port>(
-      kernel::GroupedLayer<AnyWeight, LayerRotation>{
-          {d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
-           projection(layer.query), projection(layer.key), projection(layer.value),
-           kernel::Projection<AnyWeight>{{has_weight(layer.out_proj) ? &layer.out_proj : nullptr},
-                                         nullptr}},
-          group,
-          {&layer}},
-      layer_parts(call.scratch, d_out, d_out / group, tokens, sources, LayerCall{&layer, &call}),
+      attention_of<AnyKind>(d_in, d_out, layer, layer, LayerRotation{&layer}), parts,
       kernel::BatchElement{0,
                            tokens,
                            sources,
@@ -217,9 +219,9 @@ inline void masked_forward(const tinyattn_layer& layer, const AttentionCall& cal
 template <class Weights>
 inline void convolve(const tinyattn_convolution& c, const FeaturesCall& call) noexcept {
   const kernel::Convolution shape{call.num_tokens, c.in, c.out, c.kernel, c.stride, c.padding};
-  kernel::convolve<native_port>(
-      shape, call.x, Weights::projection(c.linear), {call.out, c.out},
-      Weights::take(call.scratch, shape.width(), TINYATTN_QUERY_ROWS(shape.rows())), call.scratch);
+  kernel::convolve<native_port>(shape, call.x, Weights::projection(c.linear), {call.out, c.out},
+                                Weights::take(call.scratch, shape.width(), shape.rows()),
+                                call.scratch);
   Weights::give_back();
 }
 

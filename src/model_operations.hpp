@@ -44,20 +44,15 @@ inline void normalize(const tinyattn_norm& norm, std::size_t rows, std::size_t d
 template <class Weights, class Rotations>
 TINYATTN_ALWAYS_INLINE auto block_of(const auto& model, const tinyattn_block& block,
                                      const Rotations& rotation) noexcept {
-  const std::size_t d_model = model.d_model, head_dim = d_model / model.num_heads;
-  const auto projection = [](const tinyattn_linear& linear)
-                              TINYATTN_INLINE_LAMBDA { return Weights::projection(linear); };
+  const std::size_t d_model = model.d_model;
   using Weight = typename Weights::Weight;
   return kernel::Block<kernel::GroupedLayer<Weight, Rotations>, kernel::FeedForward<Weight>>{
       norm_of(block.attention_norm, d_model),
-      {{d_model, d_model, model.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
-        projection(block.query), projection(block.key), projection(block.value),
-        projection(block.out_proj)},
-       group_of(model),
-       rotation},
+      attention_of<Weights>(d_model, d_model, model, block, rotation),
       norm_of(block.feed_forward_norm, d_model),
-      {d_model, model.d_hidden, static_cast<Activation>(model.activation), projection(block.up),
-       projection(block.gate), projection(block.down)},
+      {d_model, model.d_hidden, static_cast<Activation>(model.activation),
+       Weights::projection(block.up), Weights::projection(block.gate),
+       Weights::projection(block.down)},
       model.norm_first};
 }
 
@@ -76,8 +71,7 @@ TINYATTN_ALWAYS_INLINE kernel::Rotation rotation_of(const tinyattn_encoder& enco
 template <class Weights>
 inline void encode(const tinyattn_encoder& encoder, const FeaturesCall& call) noexcept {
   const std::size_t d_model = encoder.d_model, tokens = call.num_tokens;
-  auto integers =
-      Weights::take(call.scratch, floats_of(encoder, tokens), TINYATTN_QUERY_ROWS(tokens));
+  auto integers = Weights::take(call.scratch, floats_of(encoder, tokens), tokens);
   float* const shared = call.scratch + tokens * d_model;
   const kernel::BlockScratch<decltype(integers)> parts{
       {call.scratch, d_model},

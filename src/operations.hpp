@@ -53,10 +53,9 @@ struct DecoderCall {
 
 // --- Kinds of weights ---
 
-using Project = void (*)(const tinyattn_linear&, const LinearCall&, float* scratch) noexcept;
-// Projects by a linear of a layer, in a call of it.
-using ProjectInLayer = void (*)(const tinyattn_layer&, const AttentionCall&, const tinyattn_linear&,
-                                const LinearCall&) noexcept;
+// `integers` has room for inputs as integers, TINYATTN_INTEGERS(rows, in), if weights are integers.
+using Project = void (*)(const tinyattn_linear&, const LinearCall&, float* integers,
+                         std::size_t rows) noexcept;
 using Convolve = void (*)(const tinyattn_convolution&, const FeaturesCall&) noexcept;
 using Encode = void (*)(const tinyattn_encoder&, const FeaturesCall&) noexcept;
 using Decode = void (*)(const tinyattn_decoder&, const DecoderCall&) noexcept;
@@ -66,7 +65,7 @@ using Decode = void (*)(const tinyattn_decoder&, const DecoderCall&) noexcept;
 struct tinyattn_layer_kind {
   bool has_integers;  // in scratch
   bool (*is_valid)(const tinyattn_layer&) noexcept;
-  tinyattn::compiled::ProjectInLayer project;
+  tinyattn::compiled::Project project;
 };
 
 struct tinyattn_linear_kind {
@@ -116,7 +115,6 @@ struct Operations {
   std::uint16_t (*sample)(const tinyattn_sampling&, std::size_t count, float* logits,
                           float fraction) noexcept;
   Project project_floats, project_int8;
-  ProjectInLayer project_floats_in_layer, project_int8_in_layer;
   Convolve convolve_floats, convolve_int8;
   Encode encode_floats, encode_int8;
   Decode decode_floats, decode_int8, decode_int8_cache;

@@ -87,15 +87,15 @@ struct Int8 {
     return {d.d_model, d.vocabulary, projection(d.head)};
   }
 
-  // Returns room for `rows` rows of integers in the caller's scratch, after `floats` floats. Its
-  // words are floats before and after. Compilers take floats and integers for different memory. But
-  // they may move no access across these empty statements of assembly, and do not know that the
+  // Returns room in the caller's scratch, TINYATTN_INTEGERS(rows, inputs), after `floats` floats.
+  // Its words are floats before and after. Compilers take floats and integers for different memory.
+  // But they may move no access across these empty statements of assembly, and do not know that the
   // result is part of `scratch`.
   TINYATTN_ALWAYS_INLINE static kernel::IntegerScratch take(float* scratch, std::size_t floats,
                                                             std::size_t rows) noexcept {
     auto* q = reinterpret_cast<std::int32_t*>(scratch + floats);
     asm volatile("" : "+r"(q) : : "memory");
-    return {q, rows};
+    return {q, TINYATTN_QUERY_ROWS(rows)};
   }
   TINYATTN_ALWAYS_INLINE static void give_back() noexcept { asm volatile("" : : : "memory"); }
 };
