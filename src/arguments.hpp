@@ -20,6 +20,10 @@ constexpr std::size_t larger(std::size_t a, std::size_t b) noexcept { return a <
 
 constexpr bool are_valid(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
 
+TINYATTN_ALWAYS_INLINE bool has_kind(const auto* described) noexcept {
+  return described != nullptr && described->kind != nullptr;
+}
+
 // Returns the number in an enumeration, read as an integer: a caller in C may have stored one that
 // is no enumerator, which C++ may not read as the enumeration.
 template <class Enumeration>
@@ -31,9 +35,6 @@ inline unsigned number_of(const Enumeration& value) noexcept {
 
 inline bool is_known(const tinyattn_activation& activation) noexcept {
   return number_of(activation) < kernel::num_activations;
-}
-inline bool is_known(const tinyattn_rotary& rotary) noexcept {
-  return number_of(rotary) <= TINYATTN_HALVES;
 }
 
 inline bool is_valid(const tinyattn_sampling& sampling) noexcept {
@@ -62,12 +63,10 @@ inline bool has_scratch(std::size_t width, std::size_t tokens, std::size_t sourc
 }
 
 inline bool has_elements(const tinyattn_mask& mask) noexcept {
-  if (mask.kind == TINYATTN_ADDITIVE_MASK) return mask.addends != nullptr;
-  if (mask.kind == TINYATTN_BLOCK_MASK || mask.kind == TINYATTN_KEEP_MASK)
-    return mask.flags != nullptr;
-  // Other kinds need no elements. Compares as unsigned: a caller in C may pass a number that is no
-  // kind.
-  return static_cast<unsigned>(mask.kind) <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
+  const unsigned kind = number_of(mask.kind);
+  if (kind == TINYATTN_ADDITIVE_MASK) return mask.addends != nullptr;
+  if (kind == TINYATTN_BLOCK_MASK || kind == TINYATTN_KEEP_MASK) return mask.flags != nullptr;
+  return kind <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
 }
 
 // Whether a call is valid whose queries and keys have `in` columns, and values and output `out`,
@@ -84,11 +83,12 @@ inline bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
 
 // --- Layers ---
 
-// Whether heads rotate in a known way, or not; `at` has a table for them.
-TINYATTN_ALWAYS_INLINE bool is_valid_rotation(const auto& at, std::size_t head_dim) noexcept {
+// Whether heads rotate in a known way, or not; `at` has a table for them, if they need one.
+TINYATTN_ALWAYS_INLINE bool is_valid_rotation(const auto& at, std::size_t head_dim,
+                                              bool needs_table = true) noexcept {
   const unsigned rotary = number_of(at.rotary);
-  return rotary == TINYATTN_NO_ROTARY ||
-         (rotary <= TINYATTN_HALVES && head_dim % 2 == 0 && are_valid(at.cosines, at.sines));
+  return rotary == TINYATTN_NO_ROTARY || (rotary <= TINYATTN_HALVES && head_dim % 2 == 0 &&
+                                          (!needs_table || are_valid(at.cosines, at.sines)));
 }
 
 TINYATTN_ALWAYS_INLINE bool has_valid_heads(std::size_t width, std::size_t heads,
@@ -102,13 +102,21 @@ TINYATTN_ALWAYS_INLINE bool has_valid_sizes(const tinyattn_layer& layer) noexcep
          is_matrix(larger(in, out), out);
 }
 
+// Whether a layer, or a block of a model, has its projections.
+template <class Weights>
+TINYATTN_ALWAYS_INLINE bool has_projections(const auto& linears, std::size_t in, std::size_t out,
+                                            std::size_t kv_width) noexcept {
+  return Weights::is_valid(linears.query, in, out) &&
+         Weights::is_valid(linears.key, in, kv_width) &&
+         Weights::is_valid(linears.value, in, kv_width) &&
+         Weights::is_valid(linears.out_proj, out, out, true);
+}
+
 template <class Weights>
 bool is_valid_layer(const tinyattn_layer& layer) noexcept {
   const std::size_t in = layer.d_in, out = layer.d_out;
   return has_valid_sizes(layer) && is_valid_rotation(layer, out / layer.num_heads) &&
-         Weights::is_valid(layer.query, in, out) && Weights::is_valid(layer.key, in, out) &&
-         Weights::is_valid(layer.value, in, out) &&
-         Weights::is_valid(layer.out_proj, out, out, true);
+         has_projections<Weights>(layer, in, out, out);
 }
 
 template <class Weights>
@@ -141,12 +149,17 @@ inline std::size_t tokens_after(const tinyattn_convolution& c, std::size_t token
 
 // --- Models ---
 
+TINYATTN_ALWAYS_INLINE bool has_common_sizes(const auto& model) noexcept {
+  return has_valid_heads(model.d_model, model.num_heads, model.num_kv_heads) &&
+         model.d_model != 0 && model.d_hidden != 0 && model.context_length != 0 &&
+         model.num_layers != 0;
+}
+
 // Whether the sizes of an encoder are valid, and its scratch can be counted.
 inline bool have_sense(const tinyattn_encoder& e) noexcept {
-  if (!has_valid_heads(e.d_model, e.num_heads, e.num_kv_heads)) return false;
-  if (e.d_model == 0 || e.context_length == 0 || e.num_layers == 0) return false;
-  return e.d_hidden <= most_floats / 128 && is_matrix(larger(e.d_hidden, e.d_model), e.d_model) &&
-         e.d_hidden != 0 && has_scratch(e.d_model, e.context_length, e.context_length);
+  return has_common_sizes(e) && e.d_hidden <= most_floats / 128 &&
+         is_matrix(larger(e.d_hidden, e.d_model), e.d_model) &&
+         has_scratch(e.d_model, e.context_length, e.context_length);
 }
 
 // A maximum that is larger than any array of a decoder in practice, and so small that the cache,
@@ -155,12 +168,11 @@ inline bool have_sense(const tinyattn_encoder& e) noexcept {
 constexpr std::size_t most_of_decoder = most_floats / 8;
 
 [[gnu::noinline]] inline bool have_sense(const tinyattn_decoder& d) noexcept {
-  if (d.num_kv_heads == 0 || !has_valid_heads(d.d_model, d.num_heads, d.num_kv_heads)) return false;
-  if (d.d_model == 0 || d.vocabulary > 65536) return false;
-  if (d.vocabulary == 0 || d.d_hidden == 0 || d.context_length == 0 || d.num_layers == 0)
+  if (!has_common_sizes(d) || d.num_kv_heads == 0 || d.vocabulary == 0 || d.vocabulary > 65536)
     return false;
   if (d.window > most_of_decoder / 4) return false;
   const std::size_t tokens = cached_tokens(d);
+  if (d.kind->has_int8_cache && tokens > kernel::most_inputs) return false;
   const std::size_t widest =
       larger(larger(d.vocabulary, d.d_hidden), larger(tokens, library::FloatCache::scores(d)));
   if (!is_matrix<most_of_decoder>(widest, d.d_model)) return false;
@@ -169,12 +181,9 @@ constexpr std::size_t most_of_decoder = most_floats / 8;
 
 // Whether the scratch of a model can be counted: no row of integers is longer than its sums allow.
 inline bool has_valid_sizes(const auto* model) noexcept {
-  return model != nullptr && model->kind != nullptr && have_sense(*model) &&
+  return has_kind(model) && have_sense(*model) &&
          (!model->kind->has_integers ||
           larger(model->d_model, model->d_hidden) <= kernel::most_inputs);
-}
-inline bool fits_int8_cache(const tinyattn_decoder& d) noexcept {
-  return cached_tokens(d) <= kernel::most_inputs;
 }
 
 inline std::size_t integers_of(const auto& model, std::size_t rows) noexcept {
@@ -190,10 +199,7 @@ bool has_blocks(const auto& model) noexcept {
   for (const tinyattn_block* block = model.blocks; block != model.blocks + model.num_layers;
        ++block)
     if (!is_valid(block->attention_norm) || !is_valid(block->feed_forward_norm) ||
-        !Weights::is_valid(block->query, d_model, d_model) ||
-        !Weights::is_valid(block->key, d_model, kv_width) ||
-        !Weights::is_valid(block->value, d_model, kv_width) ||
-        !Weights::is_valid(block->out_proj, d_model, d_model, true) ||
+        !has_projections<Weights>(*block, d_model, d_model, kv_width) ||
         !Weights::is_valid(block->up, d_model, d_hidden) ||
         !Weights::is_valid(block->gate, d_model, d_hidden, true) ||
         !Weights::is_valid(block->down, d_hidden, d_model))
@@ -201,11 +207,18 @@ bool has_blocks(const auto& model) noexcept {
   return true;
 }
 
+// Whether what encoders and decoders have in common is valid.
+template <class Weights>
+TINYATTN_ALWAYS_INLINE bool is_valid_model(const auto& model, bool needs_table) noexcept {
+  return have_sense(model) && are_valid(model.blocks) && is_known(model.activation) &&
+         is_valid_rotation(model, model.d_model / model.num_heads, needs_table) &&
+         (model.final_norm.weight == nullptr || is_valid(model.final_norm)) &&
+         has_blocks<Weights>(model);
+}
+
 template <class Weights>
 bool is_valid_encoder(const tinyattn_encoder& e) noexcept {
-  return have_sense(e) && are_valid(e.blocks) && is_known(e.activation) &&
-         is_valid_rotation(e, e.d_model / e.num_heads) &&
-         (e.final_norm.weight == nullptr || is_valid(e.final_norm)) && has_blocks<Weights>(e);
+  return is_valid_model<Weights>(e, true);
 }
 
 inline bool turns_without_end(const tinyattn_decoder& d) noexcept {
@@ -222,24 +235,16 @@ inline std::size_t most_tokens(const tinyattn_decoder& d) noexcept {
 
 template <class Weights>
 bool is_valid_decoder(const tinyattn_decoder& d) noexcept {
-  if (!have_sense(d) || !are_valid(d.blocks)) return false;
-  if (!is_known(d.activation) || !is_known(d.rotary)) return false;
-  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
-  if (rotates && d.d_model / d.num_heads % 2 != 0) return false;
-  if (rotates && !turns_without_end(d) && !are_valid(d.cosines, d.sines)) return false;
-  if (d.final_norm.weight != nullptr && !is_valid(d.final_norm)) return false;
   const tinyattn_linear embedding{d.token_embedding, nullptr, d.token_codes, d.token_scales};
-  return Weights::is_valid(embedding, d.d_model, d.vocabulary) &&
+  return is_valid_model<Weights>(d, !turns_without_end(d)) &&
+         Weights::is_valid(embedding, d.d_model, d.vocabulary) &&
          Weights::is_valid(d.head, d.d_model, d.vocabulary, true) &&
-         (has_weight(d.head) || d.head.bias == nullptr) && has_blocks<Weights>(d);
-}
-inline bool is_valid_with_int8_cache(const tinyattn_decoder& d) noexcept {
-  return is_valid_decoder<library::Int8>(d) && fits_int8_cache(d);
+         (has_weight(d.head) || d.head.bias == nullptr);
 }
 
 // A layer or a model of any kind.
 TINYATTN_ALWAYS_INLINE bool is_valid(const auto* model) noexcept {
-  return model != nullptr && model->kind != nullptr && model->kind->is_valid(*model);
+  return has_kind(model) && model->kind->is_valid(*model);
 }
 
 }  // namespace tinyattn::compiled

@@ -60,7 +60,7 @@ size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
 }
 
 size_t tinyattn_layer_scratch(const tinyattn_layer* layer, size_t tokens, size_t source_tokens) {
-  if (layer == nullptr || layer->kind == nullptr || !has_valid_sizes(*layer) ||
+  if (!has_kind(layer) || !has_valid_sizes(*layer) ||
       !has_scratch(layer->d_out, tokens, source_tokens))
     return 0;
   const size_t floats = library::floats_of(*layer, tokens, source_tokens);
@@ -126,8 +126,7 @@ tinyattn_status tinyattn_linear_forward(const tinyattn_linear_kind* kind,
 
 tinyattn_status tinyattn_conv1d(const tinyattn_convolution* convolution, size_t tokens,
                                 const float* x, float* out, float* scratch) {
-  if (convolution == nullptr || convolution->kind == nullptr ||
-      tokens_after(*convolution, tokens) == 0 ||
+  if (!has_kind(convolution) || tokens_after(*convolution, tokens) == 0 ||
       !convolution->kind->is_valid(*convolution, scratch) || !are_valid(x, out) || out == x)
     return TINYATTN_BAD_ARGUMENT;
   convolution->kind->convolve(*convolution, {tokens, x, out, scratch});

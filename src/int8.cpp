@@ -27,7 +27,7 @@ const tinyattn_encoder_kind tinyattn_encoder_int8 = {true, is_valid_encoder<Int8
 const tinyattn_decoder_kind tinyattn_decoder_int8 = {true, false, is_valid_decoder<Int8>,
                                                      on_port<&Operations::decode_int8>};
 
-const tinyattn_decoder_kind tinyattn_decoder_int8_cache = {true, true, is_valid_with_int8_cache,
+const tinyattn_decoder_kind tinyattn_decoder_int8_cache = {true, true, is_valid_decoder<Int8>,
                                                            on_port<&Operations::decode_int8_cache>};
 
 #endif

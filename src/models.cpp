@@ -17,14 +17,6 @@
 using namespace tinyattn::compiled;
 namespace library = tinyattn::library;
 
-namespace {
-
-bool can_be_counted(const tinyattn_decoder* decoder) noexcept {
-  return has_valid_sizes(decoder) && (!decoder->kind->has_int8_cache || fits_int8_cache(*decoder));
-}
-
-}  // namespace
-
 const tinyattn_decoder_kind tinyattn_decoder_floats = {
     false, false, is_valid_decoder<library::Floats>, on_port<&Operations::decode_floats>};
 
@@ -60,13 +52,13 @@ tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
 }
 
 size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder) {
-  if (!can_be_counted(decoder)) return 0;
+  if (!has_valid_sizes(decoder)) return 0;
   return decoder->kind->has_int8_cache ? library::Int8Cache::size(*decoder, decoder->num_layers)
                                        : library::FloatCache::size(*decoder, decoder->num_layers);
 }
 
 size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
-  if (!can_be_counted(decoder)) return 0;
+  if (!has_valid_sizes(decoder)) return 0;
   if (!decoder->kind->has_int8_cache)
     return library::floats_of<library::FloatCache>(*decoder) + integers_of(*decoder, 1);
   return library::floats_of<library::Int8Cache>(*decoder) +
