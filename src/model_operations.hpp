@@ -124,14 +124,13 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
   const auto integers = Weights::take(call.scratch, floats_of<Cache>(decoder), 1);
   const kernel::Output x{call.scratch, d_model};
   const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, integers);
-  const Cache cache(decoder, call.cache);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
     kernel::embed<native_port>(Weights::embedding(decoder), {decoder.position_embedding, d_model},
                                call.tokens + i, 1, call.past + i, x);
     for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
       kernel::forward_block_cached<native_port>(
           block_of<Weights>(decoder, decoder.blocks[layer], rotation_of(decoder)),
-          cache.layer(layer), parts, call.past + i, 1, x);
+          Cache::layer(decoder, call.cache, layer), parts, call.past + i, 1, x);
   }
   apply_final_norm(decoder, 1, x);
   kernel::compute_logits<native_port>(Weights::head(decoder), 1, x,

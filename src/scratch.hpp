@@ -63,19 +63,13 @@ struct FloatCache {
     return TINYATTN_DECODER_CACHE(num_layers, kv_width(d), cached_tokens(d));
   }
 
-  TINYATTN_ALWAYS_INLINE FloatCache(const tinyattn_decoder& d, void* cache) noexcept
-      : floats(static_cast<float*>(cache)),
-        width(kv_width(d)),
-        tokens(cached_tokens(d)),
-        size_of_layer(size(d, 1)),
-        heads(heads_at_once(d)) {}
-
-  TINYATTN_ALWAYS_INLINE kernel::Ring<kernel::Cached> layer(std::size_t index) const noexcept {
-    return {kernel::cached(floats + index * size_of_layer, width, tokens), tokens, heads};
+  TINYATTN_ALWAYS_INLINE static kernel::Ring<kernel::Cached> layer(const tinyattn_decoder& d,
+                                                                   void* cache,
+                                                                   std::size_t index) noexcept {
+    const std::size_t tokens = cached_tokens(d);
+    return {kernel::cached(static_cast<float*>(cache) + size(d, index), kv_width(d), tokens),
+            tokens, heads_at_once(d)};
   }
-
-  float* floats;
-  std::size_t width, tokens, size_of_layer, heads;
 };
 // A cache has as many values as keys after the keys, or a vector if that is more.
 static_assert(TINYATTN_DECODER_CACHE(1, 1, 1) >= kernel::cache_floats(1, 1) &&
@@ -93,15 +87,12 @@ struct Int8Cache {
     return TINYATTN_INT8_CACHE(num_layers, d.num_kv_heads, head_dim_of(d), cached_tokens(d));
   }
 
-  TINYATTN_ALWAYS_INLINE Int8Cache(const tinyattn_decoder& d, void* cache) noexcept
-      : words(static_cast<std::uint32_t*>(cache)),
-        heads(d.num_kv_heads),
-        head_dim(head_dim_of(d)),
-        tokens(cached_tokens(d)) {}
-
-  TINYATTN_ALWAYS_INLINE kernel::Ring<kernel::Int8Cached> layer(std::size_t index) const noexcept {
-    std::uint32_t* const first = words + TINYATTN_INT8_CACHE(index, heads, head_dim, tokens);
-    return {parts(reinterpret_cast<std::uint8_t*>(first), heads, head_dim, tokens), tokens, 1};
+  TINYATTN_ALWAYS_INLINE static kernel::Ring<kernel::Int8Cached> layer(const tinyattn_decoder& d,
+                                                                       void* cache,
+                                                                       std::size_t index) noexcept {
+    std::uint8_t* const first = static_cast<std::uint8_t*>(cache) + 4 * size(d, index);
+    const std::size_t tokens = cached_tokens(d);
+    return {parts(first, d.num_kv_heads, head_dim_of(d), tokens), tokens, 1};
   }
 
   // Divides the cache of a layer.
@@ -114,9 +105,6 @@ struct Int8Cache {
         values + heads * head_dim * kernel::padded_to_eight(context_length);
     return {bytes, values, scales, scales + rows, context_length};
   }
-
-  std::uint32_t* words;
-  std::size_t heads, head_dim, tokens;
 };
 
 // Whether TINYATTN_INT8_CACHE is enough: for each remainder that rounding up may leave.
