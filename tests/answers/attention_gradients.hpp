@@ -221,7 +221,7 @@ inline void block_gradients(Call& call) {
   const Size d_hidden = random.size(20), hidden_rows = 1 + random.below(tokens), context = tokens + random.below(4);
   const DrawnLayer layer = draw_layer(call, d_model, heads, head_dim, context, false, true);
   const tinyattn_norm first_norm = draw_norm(call, d_model), second_norm = draw_norm(call, d_model);
-  const auto activation = static_cast<Activation>(random.below(kernel::num_activations));
+  const Activation activation = call.activation();
   const tinyattn_linear up = draw_linear(call, Kind::f32, d_model, d_hidden), down = draw_linear(call, Kind::f32, d_hidden, d_model);
   const tinyattn_linear gate = is_gated ? draw_linear(call, Kind::f32, d_model, d_hidden) : tinyattn_linear{};
   const plain::Mask mask = draw_mask_of_layer(call, tokens, tokens, 0);

@@ -32,6 +32,7 @@ namespace tinyattn::test {
 
 // Boards do not run the plain loops: they must have the CRCs of machines that do.
 inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
+inline constexpr unsigned committed_calls = 100;  // of an operation: those that its CRC covers
 
 #if defined(__ARM_ARCH_6M__)
 inline constexpr bool is_smallest_board = true;
@@ -99,8 +100,8 @@ enum class Numbers { small, special, large };
 // Draws and makes one call, or several that follow each other.
 class Call {
  public:
-  Call(std::uint64_t seed, Size largest_size, float garbage, bool compares, Crc& crc)
-      : random(seed, largest_size), is_compared(has_twin && compares), garbage_(garbage), crc_(crc) {}
+  Call(unsigned number, Size largest_size, float garbage, bool compares, Crc& crc)
+      : random(number, largest_size), is_compared(has_twin && compares), number_(number), garbage_(garbage), crc_(crc) {}
 
   Random random;
   const bool is_compared;  // with plain loops
@@ -127,6 +128,10 @@ class Call {
         first[at] = random.one_of({quiet_nan, infinity, -infinity, 0.0f, -0.0f, 1e30f, 3e38f, -3e38f});
       }
     return first;
+  }
+  // One of the first where a CRC covers the call; in later calls any, compared with plain loops.
+  Activation activation() {
+    return static_cast<Activation>(random.below(number_ <= committed_calls ? activations_in_crcs : kernel::num_activations));
   }
   // A copy of an input whose first `writable` numbers an output may replace.
   float* in_place(const float* input, Size count, Size writable) {
@@ -182,6 +187,7 @@ class Call {
     for (Size i = 0; i < rows * cols; ++i) check(bits(out[i]) == bits((*expected).first[i]), "plain loops compute other bits");
   }
 
+  unsigned number_;
   float garbage_;
   Crc& crc_;
   Arrays arrays_ = {};

@@ -131,7 +131,7 @@ inline void norm_gradients(Call& call) {
 
 inline void activation_gradients(Call& call) {
   const Size count = call.random.size(70);
-  const auto activation = static_cast<Activation>(call.random.below(kernel::num_activations));
+  const Activation activation = call.activation();
   const float spread = call.random.one_of({1.0f, 4.0f, 12.0f});
   Rows x = draw_input(call, 1, count, 0, Numbers::special), d_out = draw_input(call, 1, count, 0, Numbers::special);
   for (Size j = 0; j < count; ++j) x.first[j] *= spread;
@@ -152,7 +152,7 @@ inline void feed_forward_gradients(Call& call) {
   Random& random = call.random;
   const Size rows = random.size(40), d_model = random.size(40), d_hidden = random.size(40), most = 1 + random.below(rows);
   const bool is_gated = random.one_in(2);
-  const auto activation = static_cast<Activation>(random.below(kernel::num_activations));
+  const Activation activation = call.activation();
   Rows x = draw_input(call, rows, d_model, draw_gap(call)), d_out = draw_input(call, rows, d_model, draw_gap(call));
   const plain::Input plain_x = x, plain_d_out = d_out;
   const tinyattn_linear up = draw_linear(call, Kind::f32, d_model, d_hidden), down = draw_linear(call, Kind::f32, d_hidden, d_model);

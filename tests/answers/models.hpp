@@ -42,7 +42,7 @@ inline DrawnBlocks draw_blocks(Call& call, Kind kind) {
                     1 + random.below(2),
                     heads.count,
                     random.divisor(heads.count),
-                    static_cast<tinyattn_activation>(random.below(kernel::num_activations)),
+                    static_cast<tinyattn_activation>(call.activation()),
                     random.one_in(2)};
   const Size d_model = drawn.d_model, d_hidden = drawn.d_hidden, kv = drawn.kv_width();
   const bool is_gated = random.one_in(2), has_output = random.one_in(2);

@@ -160,7 +160,7 @@ void convolution(Call& call) {
 
 inline void rows(Call& call) {
   const Size features = call.random.length(), tokens = call.random.size(features > Random::any_size ? 8 : 40);
-  const auto activation = call.random.below(kernel::num_activations);
+  const Activation activation = call.activation();
   float* const x = call.input(tokens * features, Numbers::special);
   const float unit = call.random.one_of({1.0f, 8.0f, 100.0f});
   for (Size i = 0; i < tokens * features; ++i) x[i] = call.random.one_in(10) ? call.random.one_of({0.0f, -0.0f}) : unit * x[i];
@@ -182,9 +182,8 @@ inline void rows(Call& call) {
   call.makes([&] { return tinyattn_normalize(&norm, tokens, features, x, out); });
   call.gives(out, tokens, features, [&](plain::Output to) { plain::norm(all, plainly(norm), to); });
   call.makes([&] { return tinyattn_activate(static_cast<tinyattn_activation>(activation), tokens * features, x, out); });
-  call.gives(out, tokens, features, [&](plain::Output to) {
-    plain::for_each(all, to, [=](float element) { return plain::activation(static_cast<Activation>(activation), element); });
-  });
+  call.gives(out, tokens, features,
+             [&](plain::Output to) { plain::for_each(all, to, [=](float element) { return plain::activation(activation, element); }); });
 }
 
 }  // namespace tinyattn::test

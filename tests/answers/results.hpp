@@ -91,11 +91,8 @@ inline void computes(Call& call, auto kernel, auto twin) {
 inline void gives(Call& call, const Result& result) {
   const Rows& rows = result.of_kernel;
   if (rows.first == nullptr) return;
-  if constexpr (has_twin)
-    call.gives(rows.first, rows.count, rows.stride,
-               [&](plain::Output to) { std::copy_n(result.of_twin.first, to.rows * to.cols, to.first); });
-  else
-    call.takes(rows.first, rows.count * rows.stride);
+  call.gives(rows.first, rows.count, rows.stride,
+             [&](plain::Output to) { std::copy_n(result.of_twin.first, to.rows * to.cols, to.first); });
 }
 inline void gives(Call& call, const Gradient& gradients) {
   gives(call, gradients.weight);

@@ -9,7 +9,6 @@
 namespace tinyattn::test {
 
 inline constexpr Size small_size = 10;
-inline constexpr unsigned committed_calls = 100;
 
 struct Operation {
   const char* name;

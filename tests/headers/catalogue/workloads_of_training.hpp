@@ -6,6 +6,8 @@
 #include "gradients_of_attention.hpp"
 #include "workloads.hpp"
 
+#include <utility>
+
 namespace tinyattn::test {
 
 // Calls each(workload) for the gradients of layers and functions.
@@ -13,10 +15,10 @@ constexpr void for_each_workload_of_gradients(auto&& each) {
   each(Workload<Gradients<LinearGradient<17, 33, true, 2, 3>>>{"Linear, gradients", 0xe156fd40});
   each(Workload<Gradients<NormGradient<LayerNorm<17>, 2, 17>>, Gradients<NormGradient<RmsNorm<33>, 2, 33>>>{
       "LayerNorm and RmsNorm, gradients", 0x38c8b4d8});
-  each(Workload<Gradients<ActivationGradient<Activation::relu, Vector<float, 33>>>,
-                Gradients<ActivationGradient<Activation::gelu, Vector<float, 33>>>,
-                Gradients<ActivationGradient<Activation::gelu_tanh, Vector<float, 33>>>,
-                Gradients<ActivationGradient<Activation::silu, Vector<float, 33>>>>{"activations, gradients", 0x23da5a2a});
+  [&]<int... activation>(std::integer_sequence<int, activation...>) {
+    each(Workload<Gradients<ActivationGradient<Activation{activation}, Vector<float, 33>>>...>{"activations, gradients", 0x23da5a2a});
+  }
+  (std::make_integer_sequence<int, activations_in_crcs>{});
   each(Workload<Gradients<ConvolutionGradient<padded, 6, 2>>>{"Conv1d, gradients", 0xfef1b75a});
   each(Workload<Gradients<SoftmaxGradient<Matrix<float, 2, 33>>>>{"softmax, gradients", 0xcdcdbc67});
   each(Workload<Gradients<MeanGradient<3, 17, 2>>, Gradients<LargestGradient<5, 17, 2>>, Gradients<StandardizeGradient<2, 33>>>{
