@@ -16,8 +16,9 @@ template <Activation activation>
 constexpr void check_activation(Check& check) {
   const auto numbers = vector({infinity, -infinity, -0.0f, 0.0f, largest_float, -largest_float, 100.0f, -100.0f, 0x1p-100f});
   const auto d_x = in_each_place(check, numbers, full<float, 9>(2.0f), activation_gradient<activation>);
-  const float at_0 = activation == Activation::relu ? 0.0f : 1.0f, above_0 = activation == Activation::relu ? 2.0f : 1.0f;
+  const float above_0 = d_x(8), at_0 = activation == Activation::relu ? 0.0f : above_0;
   check.equal(d_x, vector({2.0f, 0.0f, at_0, at_0, 2.0f, 0.0f, 2.0f, 0.0f, above_0}));
+  check.near(above_0, activate<activation>(vector({0x1p-100f}))(0) * 0x1p101f, 0x1p-21f);  // the activation is as steep there
 }
 
 // Where the projection that the gate multiplies is 0, the gate gets no gradient, but the projection does.
