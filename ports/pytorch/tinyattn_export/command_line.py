@@ -12,7 +12,7 @@ from .encoders import TransformerRequest
 from .errors import ExportError, listing
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest
-from .settings import ACTIVATIONS, ROTARIES, STORAGES, read_config
+from .settings import ACTIVATION_NAMES, ROTARIES, STORAGES, read_config
 from .tokenizer_files import read_tokenizer
 
 
@@ -56,7 +56,7 @@ def make_parser():
     add("--num-kv-heads", type=int, metavar="N", help="heads of keys and values; the tensors tell it too")
     add("--rotary", choices=ROTARIES, help="which features rotate together; its names tell it of a Llama")
     add("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
-    add("--activation", choices=ACTIVATIONS, help="of a model, or a block in --parts")
+    add("--activation", choices=ACTIVATION_NAMES, help="of a model, or a block in --parts")
     add("--epsilon", type=float, metavar="E", help="of norms; 1e-5 for LayerNorm unless given")
     add("--example", metavar="FILE", help="of tokens, as numbers: says how much int8 weights change their logits")
     add("--norm-first", action=choice, help="as PyTorch's option, for blocks in --parts")

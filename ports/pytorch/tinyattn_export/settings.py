@@ -14,10 +14,16 @@ from .safetensors import unique
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens
 LARGEST_OBJECT = 2**31 - 1  # bytes: half of what 32 bits address, and the most that a linker places without options
+# {name in C++: (its function of torch.nn.functional, its module of torch.nn, the arguments of both that make it this one,
+# further names in a config.json...)}. Of one function, that without arguments comes first.
 ACTIVATIONS = {
-    "relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_tanh", "gelu_new": "gelu_tanh", "gelu_fast": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu", "swish": "silu",
+    "relu": ("relu", "ReLU", {}),
+    "gelu": ("gelu", "GELU", {}),
+    "gelu_tanh": ("gelu", "GELU", {"approximate": "tanh"}, "gelu_new", "gelu_fast", "gelu_pytorch_tanh"),
+    "silu": ("silu", "SiLU", {}, "swish"),
 }
+ACTIVATION_FUNCTIONS = tuple(dict.fromkeys(function for function, *_ in ACTIVATIONS.values()))
+ACTIVATION_NAMES = {key: name for name, (_, _, _, *others) in ACTIVATIONS.items() for key in (name, *others)}
 ROTARIES = ("halves", "interleaved")
 STORAGES = ("f32", "int8")  # of weights, or of keys and values in a cache
 ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # tables of a config.json on rotary positions
@@ -37,8 +43,8 @@ def number_between(first, last):
     return convert
 
 
-def one_of(names):
-    return lambda value: (value if value in names else None, f"one of {', '.join(names)}")
+def one_of(names, meaning=str):
+    return lambda value: (meaning(value) if str(value) in names else None, f"one of {', '.join(names)}")
 
 
 def small(value):
@@ -47,8 +53,11 @@ def small(value):
     return struct.unpack("<f", struct.pack("<f", value))[0] if right else None, "a number from 0 to 1"
 
 
-def activation(value):
-    return ACTIVATIONS.get(str(value)), f"one of {', '.join(ACTIVATIONS)}: tinyattn has no other"
+def activation_of(called, arguments):
+    """Returns the name in C++ of a function or module of PyTorch, given with these arguments; None if there is none."""
+    names = [name for name, (function, module, needed, *_) in ACTIVATIONS.items()
+             if called in (function, module) and needed.items() <= arguments.items()]
+    return names[-1] if names else None
 
 
 def flag(value):
@@ -69,7 +78,7 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "vocabulary": (COUNT, "vocab_size"),
     "rotary": (one_of(ROTARIES),),
     "rotary_base": (number_between(2, 2**32 - 1), "rope_theta", *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
-    "activation": (activation, "activation_function", "hidden_act"),
+    "activation": (one_of(ACTIVATION_NAMES, ACTIVATION_NAMES.get), "activation_function", "hidden_act"),
     "epsilon": (small, "layer_norm_epsilon", "rms_norm_eps", "norm_eps"),
     "tied": (flag, "tie_word_embeddings"),
     "causal": (flag,),

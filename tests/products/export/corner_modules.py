@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from ports.pytorch.tinyattn_export.settings import ACTIVATIONS
+
 
 class Written(nn.Module):
     """A module whose forward is a function."""
@@ -202,8 +204,7 @@ MODULES = {
         [nn.Sequential(linear(), nn.GELU()) for _ in range(3)])), X),
     "named_as_its_class": (nn.Sequential(Block(), union()), X),
     "classes_that_cpp_cannot_name_so": (nn.Sequential(*(type(name, (Mlp,), {})() for name in (
-        "NULL", "NAN", "parameter_count", "tinyattn", "_Block", "A__B", "Gr\u00f6\u00dfe",
-        "\u5757"))), X),
+        "NULL", "NAN", "parameter_count", "tinyattn", "_Block", "A__B", "Gr\u00f6\u00dfe", "\u5757"))), X),
     "only_another_init": (Written(lambda self, x: self.a(x, x, x)[0], a=TwoHeads(6)), X),
     "arguments_by_name": (Written(lambda self, x: torch.matmul(input=x, other=self.norm(input=x[0])[None].mT),
                                   norm=trained(nn.BatchNorm1d(6))), X),
@@ -228,6 +229,7 @@ MODULES = {
     "patches_that_overlap": (Written(
         patches_of_each_channel, embedding=linear(4, 6), position=parameter(3, 6), head=linear(18, 2),
         layer=nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)), SERIES),
+    "every_activation": (nn.Sequential(*(getattr(nn, name)(**its) for _, name, its, *_ in ACTIVATIONS.values())), X),
     "unflattened": (nn.Sequential(linear(), nn.Unflatten(2, (2, 3)), nn.Flatten(2), linear()), X),
 }
 OF_PYTORCH_2 = {

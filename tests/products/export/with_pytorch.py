@@ -15,7 +15,7 @@ import math
 import sys
 
 from ports.pytorch import tinyattn_export as export
-from ports.pytorch.tinyattn_export import command_line
+from ports.pytorch.tinyattn_export import command_line, settings
 from tests.products.export import exporter, models
 from tests.products.export.exporter import ARGUMENTS, EXPECTED
 from tests.support import debian, tap
@@ -25,12 +25,10 @@ debian.needs_pytorch()
 import torch
 from torch.nn import functional
 
-from tests.golden.models import attention, causal, rotate
+from tests.golden.models import ACTIVATIONS, attention, causal, rotate
 
 torch.set_grad_enabled(False)
 TYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-ACTIVATIONS = {"gelu": functional.gelu, "silu": functional.silu, "relu": functional.relu,
-               "gelu_new": functools.partial(functional.gelu, approximate="tanh")}
 
 
 def state_dict(case):
@@ -102,7 +100,7 @@ def logits_of(model, weights, tokens):
     norm_1, norm_2, *linears = models.TABLE["blocks"][model.block].split()
     count = 4 if model.rotate else 2
     norm = lambda name, x: weights.norm(name, model.epsilon, bool(model.rotate), x)
-    activate = ACTIVATIONS[model.activation]
+    activate = ACTIVATIONS[settings.ACTIVATION_NAMES[model.activation]]
     x = weights.tensors[f"{token}.weight"][tokens]
     if position != "-":
         x = x + weights.tensors[f"{position}.weight"][:len(tokens)]

@@ -7,6 +7,7 @@ import torch
 
 from .arithmetic import scalar
 from .layout import literal
+from .table import lowers
 from .values import Constant, Operand, Rows, Value, numbered
 
 
@@ -29,11 +30,12 @@ def single(rows):
     return Operand(rows.object, (rows.rows, rows.cols), rows.stride, rows.offset)
 
 
-def product(low, a, b):
-    """Computes a @ b. A matrix that lies transposed is read so."""
-    if isinstance(b, Constant) and b.tensor.dim() != 2:
+@lowers("matmul", "bmm", "mm")
+def product(low, input, other):
+    """Computes input @ other. A matrix that lies transposed is read so."""
+    if isinstance(other, Constant) and other.tensor.dim() != 2:
         low.refuse("a product with a constant that is no matrix", "take a matrix")
-    a, b = low.check_floats(a), low.check_floats(b)
+    a, b = low.check_floats(input), low.check_floats(other)
     if min(a.view.dim(), b.view.dim()) < 2:
         low.refuse("a product of vectors", "take matrices")
     transposed = b.view.stride(-1) != 1 and b.view.shape[-1] != 1
@@ -70,22 +72,22 @@ def contexts_of(low, like, count, rows, cols, leading):
     return object, Value(object, view), Rows(object, count, cols, rows, cols, count * cols, 0)
 
 
-def masked_fill(low, value, mask, number):
-    low.check_floats(value)
+@lowers("masked_fill")
+def masked_fill(low, input, mask, value):
+    low.check_floats(input)
     if not isinstance(mask, Constant):
         low.refuse("a mask that depends on the input", "make the mask of constants: a buffer, or torch.triu")
-    number = scalar(number)
+    number = scalar(value)
     if number is None or not math.isfinite(number) and number != -math.inf:
         low.refuse("masked_fill by what is no finite number", "take a number, or -infinity before softmax")
-    operand, view = low.elements_of(value)
-    full = mask.tensor.bool().expand(value.shape).permute(Value(operand.object, view).order())
+    operand, view = low.elements_of(input)
+    full = mask.tensor.bool().expand(input.shape).permute(Value(operand.object, view).order())
     full = full.reshape(operand.extents)
     tail = full[(0,) * (full.dim() - 2)] if full.dim() > 2 else full
     if not torch.equal(full, tail.expand_as(full)):
         tail = full
     if operand.stride is not None:
-        value = low.copied(value)
-        operand, view = low.elements_of(value)
+        operand, view = low.elements_of(low.copied(input))
     name = low.members.mask("tinyattn::Tensor<bool, ", tail, low.name() + "_where")
     filled = "-std::numeric_limits<float>::infinity()" if number == -math.inf else None
     return Value(low.call("masked_fill", operand, name, filled or literal(number), extents=operand.extents,

@@ -8,6 +8,7 @@ from torch.nn import functional
 from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
 from ..parts import AttentionRequest
+from ..settings import ACTIVATION_FUNCTIONS, activation_of
 from . import attention
 from .table import lowers_module
 from .tracing import is_original, torch_class
@@ -75,17 +76,15 @@ def multihead_attention(low, module, query, key, value, key_padding_mask=None, n
     return result, Absent("the weights of attention", "call forward_with_weights of the layer in C++")
 
 
-ACTIVATIONS = {functional.relu: "relu", torch.relu: "relu", functional.gelu: "gelu", functional.silu: "silu",
-               torch.nn.ReLU: "relu", torch.nn.GELU: "gelu", torch.nn.SiLU: "silu"}
-
-
 def activation_name(low, layer):
     function = layer.activation
-    name = ACTIVATIONS.get(function, ACTIVATIONS.get(type(function)))
-    if name is None or isinstance(function, torch.nn.Module) and not is_original(function):
-        what = getattr(function, "__name__", type(function).__name__)
-        low.refuse(f"the activation {what} in a block", "take relu, gelu or silu of torch.nn.functional")
-    return "gelu_tanh" if getattr(function, "approximate", "none") == "tanh" else name
+    called = getattr(function, "__name__", type(function).__name__)
+    of_torch = [getattr(place, called, None) for place in (torch, functional, torch.nn)]
+    name = activation_of(called, getattr(function, "__dict__", {}))
+    if name is None or not (function in of_torch or is_of(function, of_torch)):
+        low.refuse(f"the activation {called} in a block",
+                   f"take one of torch.nn.functional: {', '.join(ACTIVATION_FUNCTIONS)}")
+    return name
 
 
 LINEARS, NORMS = (torch.nn.Linear,), (torch.nn.LayerNorm,)

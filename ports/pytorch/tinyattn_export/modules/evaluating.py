@@ -2,6 +2,7 @@
 """Computes the steps of a Program in Python. It reads what the header will have: the text of each step, the numbers of
 each part, and which objects share memory."""
 import array
+import functools
 import itertools
 import math
 import re
@@ -11,6 +12,7 @@ import torch
 from torch.nn import functional
 
 from ..layouts import INPUTS
+from ..settings import ACTIVATIONS
 from .members import Layer, part_of_tensor
 from .program import Scratch
 from .values import TOKEN, Operand
@@ -54,14 +56,14 @@ def writes(compute):
 
 
 COMPUTED = {
-    "add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "relu": torch.relu, "gelu": functional.gelu,
-    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"), "silu": functional.silu,
+    **{name: functools.partial(getattr(functional, function), **arguments)
+       for name, (function, _, arguments, *_) in ACTIVATIONS.items()},
+    "add": torch.add, "subtract": torch.sub, "multiply": torch.mul, "matmul": torch.matmul, "transpose": torch.t,
     "standardize": lambda x, mean, factor: (x - mean) * factor, "softmax": lambda x: x.softmax(-1),
-    "masked_fill": lambda x, mask, number: x.masked_fill(mask, number), "matmul": torch.matmul,
+    "masked_fill": lambda x, mask, number: x.masked_fill(mask, number), "row": lambda x, i: x[i],
     "matmul_transposed": lambda a, b: a @ b.mT, "mean": lambda x: x.mean(-2), "largest": lambda x: x.amax(-2),
-    "row": lambda x, i: x[i], "transpose": torch.t, "scaled_dot_product_attention": attend,
     "concat_rows": lambda a, b: torch.cat((torch.atleast_2d(a), torch.atleast_2d(b))),
-    "concat_columns": lambda a, b: torch.cat((a, b), -1)}
+    "concat_columns": lambda a, b: torch.cat((a, b), -1), "scaled_dot_product_attention": attend}
 NAMES = {**{name: writes(compute) for name, compute in COMPUTED.items()}, "NoMask": Mask(), "Causal": Mask(causal=True),
          "columns": lambda count, x, first: x.narrow(1, first, count), "inf": math.inf,
          "single": lambda number: array.array("f", [number])[0]}

@@ -4,6 +4,7 @@ import functools
 
 import torch
 
+from ..settings import ACTIVATION_FUNCTIONS, activation_of
 from . import attention, moves, weighted
 from .table import FUNCTIONS, call, lowers, name_of, title
 from .values import Constant, Value, numbered, operand_of
@@ -11,7 +12,7 @@ from .values import Constant, Value, numbered, operand_of
 SAME = frozenset("contiguous clone detach to float double half bfloat16 type identity requires_grad_ cpu".split())
 INSTEAD = {
     "einsum": "write it with transpose and matmul",
-    "tanh": "ReLU, GELU and SiLU are the activations here", "sigmoid": "compute it of the logits after forward",
+    "tanh": f"the activations here are {', '.join(ACTIVATION_FUNCTIONS)}", "sigmoid": "compute it of the logits after forward",
     "log_softmax": "compute softmax; the largest logit is the same", "argmax": "call tinyattn::argmax of the output",
     "rsqrt": "write the norm as torch.nn.LayerNorm or torch.nn.RMSNorm", "sort": "sort after forward",
     "topk": "choose after forward", "max_pool1d": "write x.unfold(2, kernel, stride).amax(dim=-1)",
@@ -49,14 +50,9 @@ def named(low, node, name, args, kwargs):
     return call(low, title(node), functools.partial(FUNCTIONS[name], low), args, kwargs)
 
 
-@lowers("relu", "silu")
-def activation(low, input, inplace=False):
-    return low.elementwise(input, low.called)
-
-
-@lowers("gelu")
-def gelu(low, input, approximate="none"):
-    return low.elementwise(input, "gelu_tanh" if approximate == "tanh" else "gelu")
+@lowers(*ACTIVATION_FUNCTIONS)
+def activation(low, input, inplace=False, approximate="none"):
+    return low.elementwise(input, activation_of(low.called, {"approximate": approximate}))
 
 
 @lowers("dropout", "dropout1d", "alpha_dropout", "feature_dropout")
@@ -104,16 +100,6 @@ def linear(low, input, weight, bias=None):
         low.refuse("the weight of linear depends on the input", "write x @ y for two results of steps")
     name = weight.name.removesuffix(".weight") + ("" if weight.name.endswith(".weight") else "_linear")
     return weighted.linear(low, input, weight.tensor, None if bias is None else bias.tensor, name)
-
-
-@lowers("matmul", "bmm", "mm")
-def matmul(low, input, other):
-    return attention.product(low, input, other)
-
-
-@lowers("masked_fill")
-def masked_fill(low, input, mask, value):
-    return attention.masked_fill(low, input, mask, value)
 
 
 @lowers("scaled_dot_product_attention")

@@ -8,11 +8,12 @@ from ..checkpoints import tensors_in
 from ..errors import printable
 from ..header import PRODUCER, braces, in_binary, in_lines, number, text_of
 from ..safetensors import compose as compose_safetensors
+from ..settings import ACTIVATIONS
 from .layout import configuration
 from .values import TOKEN
 
 NEEDED = {  # {header: what needs it}
-    "activation": ("relu", "gelu", "gelu_tanh", "silu", "standardize"), "arithmetic": ("add", "subtract", "multiply"),
+    "activation": ("standardize", *ACTIVATIONS), "arithmetic": ("add", "subtract", "multiply"),
     "attention": ("scaled_dot_product_attention",), "lifetime": ("begin_lifetime",),
     "mask": ("Causal", "NoMask", "BlockMask", "AdditiveMask", "masked_fill"),
     "matmul": ("matmul", "matmul_transposed"), "pooling": ("mean", "largest"), "softmax": ("softmax",),

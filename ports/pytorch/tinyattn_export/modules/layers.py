@@ -4,26 +4,26 @@ import functools
 
 from .. import int8
 from ..parts import Part
+from ..settings import ACTIVATIONS
 from . import functions
 from .checks import TRAINING, in_training
 from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
-from .table import MODULES, call, lowers_module
+from .table import MODULES, SAME_PARAMETERS, call, lowers_module
 from .tracing import torch_class
 from .values import TOKEN, Operand, Value, numbered
 from .weighted import linear, rows_of
 
 INSTEAD = {
+    **{module: INSTEAD_OF_FUNCTIONS[function] for module, function in (
+        ("Tanh", "tanh"), ("LeakyReLU", "tanh"), ("ELU", "tanh"), ("Sigmoid", "sigmoid"),
+        ("LogSoftmax", "log_softmax"), ("MaxPool1d", "max_pool1d"), ("AvgPool1d", "avg_pool1d"))},
     "GRU": "attention sees all tokens at once", "LSTM": "attention sees all tokens at once",
-    "Tanh": INSTEAD_OF_FUNCTIONS["tanh"], "Sigmoid": INSTEAD_OF_FUNCTIONS["sigmoid"],
-    "LogSoftmax": INSTEAD_OF_FUNCTIONS["log_softmax"], "TransformerDecoderLayer": "compose it of MultiheadAttention, "
-    "LayerNorm and Linear", "MaxPool1d": INSTEAD_OF_FUNCTIONS["max_pool1d"],
-    "AvgPool1d": INSTEAD_OF_FUNCTIONS["avg_pool1d"],
+    "TransformerDecoderLayer": "compose it of MultiheadAttention, LayerNorm and Linear",
     "BatchNorm2d": "take BatchNorm1d on tokens", "GroupNorm": "take LayerNorm over the features of a token",
-    "LeakyReLU": INSTEAD_OF_FUNCTIONS["tanh"], "ELU": INSTEAD_OF_FUNCTIONS["tanh"],
 }
 AS_FUNCTIONS = {  # {module: (the function or method that computes the same, what the module gives it after the input)}
-    **dict.fromkeys(("Identity", "Dropout", "Dropout1d", "AlphaDropout"), ("identity",)), "ReLU": ("relu",),
-    "SiLU": ("silu",), "GELU": ("gelu", "approximate"), "Softmax": ("softmax", "dim"),
+    **dict.fromkeys(("Identity", "Dropout", "Dropout1d", "AlphaDropout"), ("identity",)), "Softmax": ("softmax", "dim"),
+    **{module: (function, *arguments) for function, module, arguments, *_ in ACTIVATIONS.values()},
     "Flatten": ("flatten", "start_dim", "end_dim"), "Unflatten": ("unflatten", "dim", "unflattened_size"),
     "AdaptiveAvgPool1d": ("adaptive_avg_pool1d", "output_size"),
     "AdaptiveMaxPool1d": ("adaptive_max_pool1d", "output_size"),
@@ -48,7 +48,8 @@ def lower(low, node, args, kwargs):
 
 def as_function(low, module, input):
     function, *settings = AS_FUNCTIONS[torch_class(module).__name__]
-    return functions.named(low, low.node, function, [input, *(getattr(module, name) for name in settings)], {})
+    arguments = {SAME_PARAMETERS.get(name, name): getattr(module, name) for name in settings}
+    return functions.named(low, low.node, function, [input], arguments)
 
 
 @lowers_module("Linear", "NonDynamicallyQuantizableLinear")

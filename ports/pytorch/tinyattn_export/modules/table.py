@@ -3,7 +3,7 @@
 import inspect
 
 FUNCTIONS, MODULES = {}, {}  # {name: what turns a call into steps; its parameters are those of PyTorch}
-SAME_PARAMETERS = {"axis": "dim", "mat2": "other"}
+SAME_PARAMETERS = {"axis": "dim", "mat2": "other", "unflattened_size": "sizes"}
 
 
 def lowers(*names, table=FUNCTIONS):
