@@ -37,9 +37,9 @@ consteval bool check_features() noexcept {
 
 // NAME(m, out), or by value NAME(m): the activation of each element of m. m and `out` have the same
 // shape; `out` may be m. A finite x has a finite result, a NaN stays a NaN, and -infinity becomes 0
-// (-0 by gelu_tanh and silu). A result below 2^-100 in magnitude may become 0. gelu(-9) is about
-// 10^-18, though the formula itself would lose all digits; gelu_tanh is x (1 + tanh(sqrt(2 / pi) (x
-// + 0.044715 x^3))) / 2.
+// or -0. A result below 2^-100 in magnitude may become 0. gelu(-9) is about 10^-18, though the
+// formula itself would lose all digits; gelu_tanh is x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+// / 2.
 #define TINYATTN_FUNCTION_OF_CPP(name, NAME, formula)                              \
   template <tensor_like TensorM, tensor_like... Out>                               \
   requires detail::at_most_one<Out...>                                             \

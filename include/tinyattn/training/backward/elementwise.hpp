@@ -159,9 +159,9 @@ constexpr Diagnosed diagnose_activation_backward() noexcept {
 }  // namespace detail
 
 // NAME_backward: input_gradient = output_gradient * the derivative at x. All have one shape;
-// input_gradient may be x or output_gradient. The derivative is within 2.6 * 2^-24 for all floats,
-// that of relu exact: 1 where x > 0, else 0. At infinity a derivative is 1, at -infinity 0. A NaN
-// in x gives NaN, but 0 by relu.
+// input_gradient may be x or output_gradient. The derivative is within 4 * 2^-24, that of relu
+// exact: 1 where x > 0, else 0. At infinity a derivative is 1, at -infinity 0. A NaN in x gives
+// NaN, but 0 by relu.
 #define TINYATTN_BACKWARD_OF_CPP(name, NAME, formula)                                     \
   template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>   \
   constexpr void name##_backward(const TensorX& x, const OutputGradient& output_gradient, \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Activations and their derivatives, element by element. An activation f that is smooth has f(x) -
-// f(-x) = x, so that f'(x) = 1 - f'(-x): derivatives are computed below 0, where they are small.
+// Activations and their derivatives, element by element. Where f(x) - f(-x) = x, as for those that
+// call slope_from_below, f'(x) = 1 - f'(-x): it is computed below 0, where it is small.
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
@@ -19,7 +19,7 @@ struct ValueAndSlope {
   typename Port::vec value, slope;
 };
 
-// Returns the derivative at x of a smooth activation, from that at -|x|.
+// Returns the derivative at x of an f with f(x) - f(-x) = x, from that at -|x|.
 template <class Port>
 TINYATTN_KERNEL auto slope_from_below(typename Port::vec x, typename Port::vec below) noexcept {
   const auto above = Port::add(negative<Port>(below), Port::broadcast(1.0f));
