@@ -89,9 +89,7 @@ template <std::size_t In, std::size_t Out, bool HasBias, Weights weights>
 void describe_to(tinyattn_linear& to, const Linear<In, Out, HasBias, weights>& linear) noexcept {
   describe_to(to, describe(linear));
 }
-inline void describe_to(tinyattn_linear& to, const auto&) noexcept {
-  to = {nullptr, nullptr, nullptr, nullptr};
-}
+inline void describe_to(tinyattn_linear& to, const auto&) noexcept { to = {}; }
 
 // Describes rotary positions, by a table in flash.
 template <AttentionConfig config>
@@ -132,7 +130,7 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
 template <AttentionConfig config>
 float* scratch_of(const MultiHeadAttention<config>&, auto& workspace) noexcept {
   static_assert(
-      config.weights == Weights::f32 ||
+      config.weights != Weights::int8 ||
       sizeof(workspace) >=
           sizeof(float) *
               (tinyattn::kernel::layer_scratch(
@@ -237,14 +235,9 @@ void forward(const Conv1d<config>& layer, const TensorX& x, Out& out) noexcept {
                 detail::check_whole<TensorX, Out>()) {
     constexpr std::size_t rows = Conv1d<config>::tokens_after(LayoutX::rows);
     constexpr bool is_int8 = config.weights == Weights::int8;
-    tinyattn_convolution described = {
-        is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats,
-        config.in,
-        config.out,
-        config.kernel,
-        config.stride,
-        config.padding,
-        {}};
+    const auto* const kind = is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats;
+    tinyattn_convolution described = {kind,          config.in,      config.out, config.kernel,
+                                      config.stride, config.padding, {}};
     detail::describe_to(described.linear, describe(layer));
     for (std::size_t element = 0; element < LayoutX::batch; ++element) {
       const float* const from = tinyattn::detail::matrix_at(x, element);

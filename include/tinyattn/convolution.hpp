@@ -57,10 +57,10 @@ consteval Conv1dConfig with_weights(Conv1dConfig config, Weights weights) noexce
 
 }  // namespace detail
 
-// torch.nn.Conv1d on the transpose, with groups and a dilation of 1: a token is a row here. A
-// weight of floats is [kernel * in, out]: row k * in + c has the weights of feature c of the
-// kernel's token k for all outputs. A weight of int8 is [out, kernel * in]; quantize makes it of
-// floats. PyTorch's weight is [out, in, kernel]; from_torch permutes it.
+// torch.nn.Conv1d on the transpose, with groups and a dilation of 1: a token is a row here. The
+// weight is [kernel * in, out]: row k * in + c has the weights of feature c of the kernel's token k
+// for all outputs. A weight of int8 is [out, kernel * in]; quantize makes it of floats. PyTorch's
+// weight is [out, in, kernel]; from_torch permutes it.
 template <Conv1dConfig config>
 struct Conv1d {
   static_assert(detail::check_convolution_config<config>());
@@ -76,7 +76,7 @@ struct Conv1d {
     return detail::tokens_after<config>(tokens);
   }
 
-  // Of floats [kernel * in, out], of int8 [out, kernel * in].
+  // [kernel * in, out], of int8 [out, kernel * in].
   detail::WeightMatrix<config.weights, width, config.out> weight{};
   // Added to each row.
   [[no_unique_address]] detail::Optional<config.bias, Vector<float, config.out>> bias{};
@@ -117,6 +117,10 @@ struct Conv1d {
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Conv1d& layer) noexcept {
     return detail::projection_of(layer);
   }
+  friend constexpr auto converted(const Conv1d& layer, auto to) noexcept
+      requires(config.weights == Weights::f32) {
+    return Conv1d<detail::with_weights(config, to.weights)>{to.matrix_of(layer.weight), layer.bias};
+  }
 };
 
 template <Conv1dConfig config>
@@ -137,18 +141,6 @@ constexpr void Conv1d<config>::forward(const TensorX& x, Out& out) const noexcep
                                                     describe(*this), detail::output(out, element),
                                                     integers.parts(), padded.data());
     });
-}
-
-// Returns the layer with int8 weights: each output has the scale max |w| / 127, or 1 if all its
-// weights are 0, or NaN if one is NaN or infinite. The result is on the stack unless it is a
-// constant.
-template <Conv1dConfig config>
-requires(config.weights ==
-         Weights::f32) constexpr auto quantize(const Conv1d<config>& layer) noexcept {
-  return Conv1d<detail::with_weights(config, Weights::int8)>{
-      detail::quantized<Conv1d<config>::width, config.out>(
-          [&](std::size_t o, std::size_t i) { return layer.weight(i, o); }),
-      layer.bias};
 }
 
 // Makes a Conv1d from the weight and bias of a PyTorch state_dict: permutes the weight, which is

@@ -16,7 +16,6 @@
 #include "tinyattn/weights.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -31,9 +30,7 @@ struct Embedding {
   static constexpr std::size_t parameter_count = detail::count_parameters<Embedding>(),
                                parameter_bytes = detail::bytes_of_parameters<Embedding>();
 
-  // A row for each token.
-  std::conditional_t<weights == Weights::int8, Int8Matrix<Dim, Count>, Matrix<float, Count, Dim>>
-      weight{};
+  detail::WeightTable<weights, Count, Dim> weight{};  // a row for each token
 
   // Writes out[i] = weight[tokens[i]] to out, [tokens, Dim]. If a token is not below Count, writes
   // nothing and returns unknown_token.
@@ -65,20 +62,15 @@ struct Embedding {
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Embedding& embedding) noexcept {
     if constexpr (weights == Weights::int8)
-      return kernel::Int8Table{{embedding.weight.code, embedding.weight.scale}, Dim};
+      return kernel::Int8Table{detail::projection_of(embedding).weight, Dim};
     else
-      return kernel::Dense{embedding.weight.data(), Dim};
+      return kernel::operand_of(detail::projection_of(embedding).weight, Dim);
+  }
+  friend constexpr auto converted(const Embedding& embedding, auto to) noexcept
+      requires(weights == Weights::f32) {
+    return Embedding<Count, Dim, to.weights>{to.table_of(embedding.weight)};
   }
 };
-
-// Returns the embedding with int8 weights: each token has the scale max |w| / 127, or 1 if all its
-// weights are 0, or NaN if one is NaN or infinite. The result is on the stack unless it is a
-// constant.
-template <std::size_t Count, std::size_t Dim>
-constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
-  return Embedding<Count, Dim, Weights::int8>{detail::quantized<Dim, Count>(
-      [&](std::size_t token, std::size_t j) { return embedding.weight(token, j); })};
-}
 
 // Draws the weight as torch.nn.Embedding does: normal, of mean 0 and variance 1.
 template <std::size_t Count, std::size_t Dim, random_generator Generator>

@@ -148,9 +148,10 @@ struct LanguageModel {
   TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }
   // For kernels: what makes logits of features.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
-    if constexpr (config.weights == Weights::f32)
-      return kernel::LogitsHead{d_model, config.vocabulary, describe(head),
-                                token_embedding.weight.data()};
+    if constexpr (config.weights != Weights::int8)
+      return kernel::LogitsHeadOf<detail::KernelWeight<config.weights>>{
+          d_model, config.vocabulary, describe(head),
+          detail::projection_of(token_embedding).weight};
     else if constexpr (config.tied)
       return kernel::Int8LogitsHead{
           d_model, config.vocabulary, {describe(token_embedding).weights, nullptr}};

@@ -22,9 +22,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// torch.nn.Linear. A weight of floats is [In, Out], the transpose of PyTorch's; from_torch
-// transposes it. Row i has the weights of input feature i for all outputs. A weight of int8 is
-// [Out, In], as PyTorch's is; quantize makes it of floats.
+// torch.nn.Linear. Its weight is [In, Out], the transpose of PyTorch's; from_torch transposes it.
+// Row i has the weights of input feature i for all outputs. A weight of int8 is [Out, In], as
+// PyTorch's is; quantize makes it of floats.
 template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = Weights::f32>
 struct Linear {
   static_assert(detail::check_type_of_weights<weights>());
@@ -33,7 +33,7 @@ struct Linear {
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
                                parameter_bytes = detail::bytes_of_parameters<Linear>();
 
-  detail::WeightMatrix<weights, In, Out> weight{};  // of floats [In, Out], of int8 [Out, In]
+  detail::WeightMatrix<weights, In, Out> weight{};  // [In, Out], of int8 [Out, In]
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
@@ -65,6 +65,10 @@ struct Linear {
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {
     return detail::projection_of(linear);
   }
+  friend constexpr auto converted(const Linear& linear, auto to) noexcept
+      requires(weights == Weights::f32) {
+    return Linear<In, Out, Bias, to.weights>{to.matrix_of(linear.weight), linear.bias};
+  }
 };
 
 template <std::size_t In, std::size_t Out, bool Bias, Weights weights>
@@ -81,16 +85,6 @@ constexpr void Linear<In, Out, Bias, weights>::forward(const TensorX& x,
             LayoutX::rows, In, Out, detail::input(x, element), describe(*this),
             detail::output(out, element), integers.parts());
     });
-}
-
-// Returns the layer with int8 weights: each output has the scale max |w| / 127, or 1 if all its
-// weights are 0, or NaN if one is NaN or infinite. The result is on the stack unless it is a
-// constant.
-template <std::size_t In, std::size_t Out, bool Bias>
-constexpr auto quantize(const Linear<In, Out, Bias>& linear) noexcept {
-  return Linear<In, Out, Bias, Weights::int8>{
-      detail::quantized<In, Out>([&](std::size_t o, std::size_t i) { return linear.weight(i, o); }),
-      linear.bias};
 }
 
 // Makes a Linear from the weight and bias of a PyTorch state_dict: transposes the weight, which is

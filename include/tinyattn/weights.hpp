@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Weights as integers of eight bits, with a scale for each output.
+// Kinds of weights: floats, or integers of eight bits with a scale for each output.
 #pragma once
 
 #include "tinyattn/kernel/int8/quantize.hpp"
@@ -37,6 +37,11 @@ namespace detail {
 template <Weights weights, std::size_t In, std::size_t Out>
 using WeightMatrix =
     std::conditional_t<weights == Weights::int8, Int8Matrix<In, Out>, Matrix<float, In, Out>>;
+
+// The weights of an embedding: a row of `Dim` features for each of `Count` tokens.
+template <Weights weights, std::size_t Count, std::size_t Dim>
+using WeightTable =
+    std::conditional_t<weights == Weights::int8, Int8Matrix<Dim, Count>, Matrix<float, Count, Dim>>;
 
 // Weights of floats are not quantized by an assignment: diagnoses a conversion to Other.
 template <class Other>
@@ -83,10 +88,31 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
   return matrix;
 }
 
+// Makes int8 weights of those of a layer, and of an embedding.
+struct ToInt8 {
+  static constexpr Weights weights = Weights::int8;
+
+  template <std::size_t In, std::size_t Out>
+  static constexpr auto matrix_of(const Matrix<float, In, Out>& weight) noexcept {
+    return quantized<In, Out>([&](std::size_t o, std::size_t i) { return weight(i, o); });
+  }
+  template <std::size_t Count, std::size_t Dim>
+  static constexpr auto table_of(const Matrix<float, Count, Dim>& weight) noexcept {
+    return quantized<Dim, Count>([&](std::size_t i, std::size_t j) { return weight(i, j); });
+  }
+};
+
 }  // namespace detail
 
+// Returns a Linear, a Conv1d or an Embedding of floats with int8 weights: each output, or each
+// token, has the scale max |w| / 127, or 1 if all its weights are 0, or NaN if one is NaN or
+// infinite. The result is on the stack unless it is a constant.
+template <class Layer>
+requires requires(const Layer& layer) { converted(layer, detail::ToInt8{}); }
+constexpr auto quantize(const Layer& layer) noexcept { return converted(layer, detail::ToInt8{}); }
+
 TINYATTN_DIAGNOSTIC(
-    class First, quantize(const First&, ...),
+    class First, quantize(const First&, const auto&...),
     "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -22,18 +22,18 @@ inline constexpr std::size_t kv_heads =
 template <auto config>
 inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
 
-// The widest input that projections quantize, or 0 for weights of floats.
+// The widest input that projections quantize, or 0 without int8 weights.
 template <auto config>
-inline constexpr std::size_t integer_width = config.weights == decltype(config.weights)::f32
-                                                 ? 0
-                                                 : kernel::maximum(config.d_in, config.d_out);
-
+inline constexpr bool has_int8_weights = config.weights == decltype(config.weights)::int8;
 template <auto config>
-inline constexpr std::size_t integer_width_of_feed_forward = config.weights ==
-                                                                     decltype(config.weights)::f32
-                                                                 ? 0
-                                                                 : kernel::maximum(config.d_model,
-                                                                                   config.d_hidden);
+inline constexpr std::size_t integer_width = has_int8_weights<config>
+                                                 ? kernel::maximum(config.d_in, config.d_out)
+                                                 : 0;
+template <auto config>
+inline constexpr std::size_t integer_width_of_feed_forward = has_int8_weights<config>
+                                                                 ? kernel::maximum(config.d_model,
+                                                                                   config.d_hidden)
+                                                                 : 0;
 
 // The number of tokens whose keys and values a cache keeps.
 template <auto config>

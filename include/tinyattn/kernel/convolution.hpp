@@ -33,18 +33,18 @@ struct Convolution {
   }
 };
 
-// Computes row i, of which some tokens may be padding: floats take the part of the kernel that is
+// Computes row i, of which some tokens may be padding: takes the part of the kernel that is
 // inside of x. Products with zeros would add nothing.
-template <class Port>
+template <class Port, class Weight>
 [[gnu::noinline]] constexpr void convolve_row(const Convolution& c, std::size_t i, const float* x,
-                                              const Projection<>& to, Output out,
+                                              const Projection<Weight>& to, Output out,
                                               const NoScratch& none, float*) noexcept {
   const std::size_t start = i * c.stride;  // of the row, from the first token of the padding on
   const std::size_t skipped = start < c.padding ? c.padding - start : 0;
   const std::size_t end = minimum(c.kernel, c.tokens + c.padding - start);
-  project<Port>(1, (end - skipped) * c.in, c.out,
-                Dense{x + (start + skipped - c.padding) * c.in, 0},
-                Projection<>{to.weight + skipped * c.in * c.out, to.bias}, out.from(i, 0), none);
+  project<Port>(
+      1, (end - skipped) * c.in, c.out, Dense{x + (start + skipped - c.padding) * c.in, 0},
+      Projection<Weight>{to.weight + skipped * c.in * c.out, to.bias}, out.from(i, 0), none);
 }
 
 // With int8 weights the row is copied to `padded` and filled with zeros.

@@ -57,11 +57,13 @@ constexpr void embed(const Int8Table& table, Dense positions, const std::uint16_
 }
 
 // The head, which computes logits from features: by a projection, or by the table of the embedding.
-struct LogitsHead {
+template <class Weight>
+struct LogitsHeadOf {
   std::size_t d_model, vocabulary;
-  Projection<> projection;  // without a weight, the head is tied
-  const float* embedding;
+  Projection<Weight> projection;  // without a weight, the head is tied
+  Weight embedding;
 };
+using LogitsHead = LogitsHeadOf<const float*>;
 
 // A head of int8: its projection, or the table of the embedding, which has the same layout.
 struct Int8LogitsHead {
@@ -74,16 +76,17 @@ TINYATTN_KERNEL void compute_logits(const Int8LogitsHead& head, std::size_t rows
                                     Output logits, const IntegerScratch& integers) noexcept {
   project<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits, integers);
 }
-template <class Port>
-TINYATTN_KERNEL void compute_logits(const LogitsHead& head, std::size_t rows, Dense x,
+template <class Port, class Weight>
+TINYATTN_KERNEL void compute_logits(const LogitsHeadOf<Weight>& head, std::size_t rows, Dense x,
                                     Output logits, const auto&) noexcept {
   const std::size_t d_model = head.d_model, vocabulary = head.vocabulary;
   if (!is_null(head.projection.weight))
     return project_few<Port>(rows, d_model, vocabulary, x, head.projection, logits);
-  const Transposed<> table{{head.embedding, d_model}};
+  using Table = Transposed<decltype(operand_of(head.embedding, d_model))>;
+  const Table table{operand_of(head.embedding, d_model)};
   for (std::size_t i = 0; i < rows; ++i)
-    matmul_row<Port>(Product<Dense, Transposed<>>{1, d_model, vocabulary, x.from(i, 0), table,
-                                                  nullptr, logits.from(i, 0)});
+    matmul_row<Port>(Product<Dense, Table>{1, d_model, vocabulary, x.from(i, 0), table, nullptr,
+                                           logits.from(i, 0)});
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -155,8 +155,8 @@ struct IntegerScratch {
 
 // Returns rows of x as projections take them: as they are, or quantized, which one input needs but
 // once for all its projections.
-template <class Port>
-TINYATTN_KERNEL Dense input_of(const Projection<>&, std::size_t, std::size_t, Dense x,
+template <class Port, class Weight>
+TINYATTN_KERNEL Dense input_of(const Projection<Weight>&, std::size_t, std::size_t, Dense x,
                                const auto&) noexcept {
   return x;
 }

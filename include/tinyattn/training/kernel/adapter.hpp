@@ -109,20 +109,15 @@ struct AdaptedInput {
 };
 
 template <class Port, std::size_t Rank>
-TINYATTN_KERNEL Dense input_of(const Projection<AdaptedWeight<const float*, Rank>>&, std::size_t,
-                               std::size_t, Dense x, const auto&) noexcept {
-  return x;
-}
-template <class Port, std::size_t Rank>
 TINYATTN_KERNEL AdaptedInput input_of(const Projection<AdaptedWeight<Int8Weights, Rank>>& to,
                                       std::size_t rows, std::size_t in, Dense x,
                                       const IntegerScratch& integers) noexcept {
   return {x, input_of<Port>(base_of(to), rows, in, x, integers)};
 }
 
-template <class Port, std::size_t Rank>
+template <class Port, class Base, std::size_t Rank>
 TINYATTN_KERNEL void project_few(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
-                                 const Projection<AdaptedWeight<const float*, Rank>>& to,
+                                 const Projection<AdaptedWeight<Base, Rank>>& to,
                                  Output out) noexcept {
   project_few<Port>(rows, in, cols, x, base_of(to), out);
   add_adapter<Port>(rows, in, cols, x, to.weight.adapter, out);
