@@ -5,9 +5,11 @@ their own."""
 import pathlib
 import re
 
-from . import header, int8, names, rotary, whole_files
+from . import header, names, rotary, whole_files
 from .errors import ExportError, Spelling, printable
-from .header import NUMBERS_IN_A_LINE, in_lines, number
+from .header import in_lines, number
+from .matrices import StoredMatrix
+from .storage import type_of
 
 INT8 = Spelling("--weights int8", 'weights = "int8"')
 
@@ -23,25 +25,25 @@ class Definitions:
         self.texts.append(f"{'' if is_public else 'static '}const {type_name} {name} = {value};\n")
         return name
 
-    def array(self, name, rows, text=number, type_name="float", is_public=False):
-        values = in_lines(rows, NUMBERS_IN_A_LINE, text, "  ")
-        self.add(type_name, f"{name}[{sum(map(len, rows))}]", f"{{\n{values}}}", is_public)
+    def array(self, name, rows, type_name="float", text=None, is_public=False):
+        size, values = sum(map(len, rows)), in_lines(rows, "  ", text)
+        if type_name == "uint8_t":
+            union = f"union {{\n  uint8_t codes[{size}];\n  uint32_t word; /* aligns them */\n}}"
+            return self.add(union, name, f"{{{{\n{values}}}}}") + ".codes"
+        self.add(type_name, f"{name}[{size}]", f"{{\n{values}}}", is_public)
         return name
 
     def matrix(self, name, matrix):
-        """Defines codes at a word, and scales. Returns both names."""
-        codes = f"union {{\n  uint8_t codes[{sum(map(len, matrix.rows))}];\n  uint32_t word; /* aligns them */\n}}"
-        values = in_lines(matrix.rows, header.CODES_IN_A_LINE, str, "  ")
-        self.add(codes, f"{name}_codes", f"{{{{\n{values}}}}}")
-        return f"{name}_codes.codes", self.array(f"{name}_scales", [matrix.scales])
+        """Defines the arrays of a matrix that is not of floats. Returns {member of a tinyattn_linear: its array}."""
+        return {member: self.array(f"{name}_{member}", rows, type_name) for _, member, type_name, rows in matrix.arrays}
 
     def linear(self, name, tree):
         """Returns the members of a tinyattn_linear, or None if the layer is absent."""
         if tree is None:
             return None
         bias = {"bias": self.array(f"{name}_bias", tree["bias"])} if "bias" in tree else {}
-        if isinstance(tree["weight"], int8.Int8Matrix):
-            return {**bias, **dict(zip(("codes", "scales"), self.matrix(f"{name}_weight", tree["weight"])))}
+        if isinstance(tree["weight"], StoredMatrix):
+            return {**bias, **self.matrix(f"{name}_weight", tree["weight"])}
         return {"weight": self.array(f"{name}_weight", tree["weight"]), **bias}
 
     def linears(self, name, tree):
@@ -75,7 +77,7 @@ class Definitions:
         members = {"rotary": enumerator(attention["rotary"])}
         if "window" in attention:
             values = [rotary.speeds(head_dim, base)]
-            return {**members, "speeds": self.array(f"{name}_speeds", values, "UINT64_C({:#018x})".format, "uint64_t")}
+            return {**members, "speeds": self.array(f"{name}_speeds", values, "uint64_t", "UINT64_C({:#018x})".format)}
         tables = zip(("cosines", "sines"), rotary.tables(attention["context_length"], head_dim, base))
         return {**members, **{role: self.array(f"{name}_{role}", rows) for role, rows in tables}}
 
@@ -98,12 +100,12 @@ def initializer(value, indent=""):
 
 
 def is_int8(config):
-    return config.get("weights") == int8.TYPE
+    return config.get("weights") == type_of("int8")
 
 
-def kind(type_name, has_int8):
-    """Returns the kind of weights that a struct of C names."""
-    return f"&{type_name}_{'int8' if has_int8 else 'floats'}"
+def kind(type_name, linear):
+    """Returns the kind of weights that a struct of C names, whose linears are like this one."""
+    return f"&{type_name}_{getattr(linear['weight'], 'weights', 'floats')}"
 
 
 def integers(config, rows, *inputs):
@@ -126,7 +128,7 @@ def refuse_streams(attention, what):
 def layer(to, name, part):
     config = part.config
     refuse_streams(config, "a layer")
-    members = {"kind": kind("tinyattn_layer", is_int8(config)),
+    members = {"kind": kind("tinyattn_layer", part.tree["query"]),
                **{member: config[member] for member in ("d_in", "d_out", "num_heads", "causal")},
                **to.linears(name, part.tree)}
     to.add("tinyattn_layer", name, initializer(members), is_public=True)
@@ -153,7 +155,7 @@ def encoder(to, name, part):
     attention = block["attention"]
     refuse_streams(attention, "an encoder")
     sizes = sizes_of(block, len(trees))
-    members = {"kind": kind("tinyattn_encoder", is_int8(attention)), **sizes, "causal": attention["causal"],
+    members = {"kind": kind("tinyattn_encoder", trees[0]["attention"]["query"]), **sizes, "causal": attention["causal"],
                "blocks": to.blocks(f"{name}_blocks", trees),
                "final_norm": None if is_block else to.norm(f"{name}_final_norm", part.tree["final_norm"]),
                **to.positions(name, attention)}
@@ -170,8 +172,8 @@ def encoder(to, name, part):
 def embedding(to, name, tree):
     """Returns the members of a decoder that have its token embedding."""
     weight = tree["token_embedding"]["weight"]
-    if isinstance(weight, int8.Int8Matrix):
-        return dict(zip(("token_codes", "token_scales"), to.matrix(f"{name}_token_embedding", weight)))
+    if isinstance(weight, StoredMatrix):
+        return {f"token_{member}": array for member, array in to.matrix(f"{name}_token_embedding", weight).items()}
     return {"token_embedding": to.array(f"{name}_token_embedding", weight)}
 
 
@@ -202,7 +204,7 @@ def decoder(to, name, part):
     memory = memory_of(sizes, attention)
     positions = tree["position_embedding"]
     members = {
-        "kind": kind("tinyattn_decoder", is_int8(attention)) + ("_cache" if "cache" in attention else ""),
+        "kind": kind("tinyattn_decoder", tree["token_embedding"]) + ("_cache" if "cache" in attention else ""),
         "vocabulary": part.vocabulary, **sizes, **embedding(to, name, tree),
         "position_embedding": positions and to.array(f"{name}_position_embedding", positions["weight"]),
         **to.positions(name, attention), "window": attention.get("window"),
@@ -218,13 +220,13 @@ def decoder(to, name, part):
 def linear(to, name, part):
     members = to.linear(name, part.tree)
     to.add("tinyattn_linear", name, initializer(members), is_public=True)
-    takes = f"tinyattn_linear_forward with {kind('tinyattn_linear', 'codes' in members)}"
+    takes = f"tinyattn_linear_forward with {kind('tinyattn_linear', part.tree)}"
     return "tinyattn_linear", takes, {}, "tinyattn"
 
 
 def convolution(to, name, part):
     config = part.config
-    members = {"kind": kind("tinyattn_convolution", is_int8(config)),
+    members = {"kind": kind("tinyattn_convolution", part.tree),
                **{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
                "linear": to.linear(name, part.tree)}
     to.add("tinyattn_convolution", name, initializer(members), is_public=True)

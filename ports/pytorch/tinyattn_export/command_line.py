@@ -12,7 +12,7 @@ from .encoders import TransformerRequest
 from .errors import ExportError, listing
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest
-from .settings import ACTIVATION_NAMES, ROTARIES, STORAGES, read_config
+from .settings import ACTIVATION_NAMES, CACHES, ROTARIES, WEIGHTS, read_config
 from .tokenizer_files import read_tokenizer
 
 
@@ -44,8 +44,8 @@ def make_parser():
     add("--parts", metavar="TOML", help="a description of a model of several parts")
     add("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
     add("--c", action="store_true", help="writes NAME.h and NAME.c for the compiled library; -o says NAME.h")
-    add("--weights", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
-    add("--cache", choices=STORAGES, default="f32",
+    add("--weights", choices=WEIGHTS, default="f32", help="how weights lie in flash; f32 unless given")
+    add("--cache", choices=CACHES, default="f32",
         help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
     add("--window", type=int, metavar="N", help="a token attends to itself and the N - 1 before it: causal attention")
     add = parser.add_argument_group("whole models").add_argument
@@ -100,8 +100,8 @@ def parse(arguments):
 def check_taken(args, requests):
     """Raises an ExportError if no part of a description takes what the command says about all of them."""
     for name, value, what in (("weights", args.weights, "weights"), ("cache", args.cache, "a cache")):
-        if value == "int8" and all(getattr(request, name, "f32") == "f32" for request in requests.values()):
-            raise ExportError(f"--{name} int8 makes no sense: no part has {what} in int8")
+        if value != "f32" and all(getattr(request, name, "f32") == "f32" for request in requests.values()):
+            raise ExportError(f"--{name} {value} makes no sense: no part has {what} in {value}")
     if args.window is not None and all(getattr(request, "window", None) is None for request in requests.values()):
         raise ExportError("--window makes no sense: no part has attention")
 
@@ -115,19 +115,15 @@ def requests(args):
     return {name: request(**{setting: getattr(args, setting) for setting in names_of(request)})}
 
 
-def int8_report(part):
-    if part.matrices():
-        yield f"  {part.size} bytes, with weights of floats {part.size_of_floats}"
-    yield from (f"  {members}: largest error {matrix.error:.4f} steps" for members, matrix in part.matrices())
-
-
 def report(name, weights, parts, tokenizer=None, is_c=False):
     for part_name, part in parts.items():
         own = c_source.called(name, part_name, parts) if is_c else f"{name}::{part_name}"
         yield f"{own}: {part.summary}; {part.parameter_count} parameters"
         yield from (f"  {member}: {text}" for member, text in part.sources.items())
         yield from (f"  {remark}" for remark in part.remarks)
-        yield from int8_report(part)
+        if part.matrices():
+            yield f"  {part.size} bytes, with weights of floats {part.size_of_floats}"
+        yield from (f"  {members}: {matrix.remark}" for members, matrix in part.matrices())
     if weights is not None:
         yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
     if tokenizer is not None:

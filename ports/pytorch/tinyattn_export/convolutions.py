@@ -24,7 +24,7 @@ class Conv1dRequest(Request):
     prefix: str
     stride: int = 1
     padding: int = 0  # PyTorch's number, of zeros on each side
-    weights: str = "f32"  # or int8
+    weights: str = "f32"
 
     def part(self, tensors):
         place = place_at(tensors, self.prefix, "Conv1d")

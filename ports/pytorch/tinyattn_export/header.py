@@ -6,11 +6,10 @@ import itertools
 import pathlib
 import zlib
 
-from . import int8, names, tokenizers, whole_files
+from . import names, tokenizers, whole_files
 from .errors import ExportError, printable, within
+from .matrices import StoredMatrix
 
-NUMBERS_IN_A_LINE = 8
-CODES_IN_A_LINE = 16
 PRODUCER = "written by tinyattn's ports/pytorch/export.py. Do not edit: export again."
 
 
@@ -20,29 +19,30 @@ def number(value):
     return f"{digits.rstrip('0').rstrip('.')}p{exponent}f"
 
 
-def in_lines(rows, count, text, indent):
-    """Returns the numbers of some rows, `count` in a line. Each row begins a new one."""
+def in_lines(rows, indent, text=None):
+    """Returns the numbers of some rows, integers sixteen in a line, others eight. Each row begins a new one."""
+    text = text or (number if isinstance(rows[0][0], float) else str)
+    count = 16 if text is str else 8
     groups = [row[i:i + count] for row in rows for i in range(0, len(row), count)]
     return ",\n".join(indent + ", ".join(map(text, group)) for group in groups)
 
 
 def braces(tree, indent):
-    """Returns the initializer of a part in C++: {{1, 2}} for a tensor, {.code = {...}, .scale = {...}} for an
-    Int8Matrix, {.weight = ..., .bias = ...} for a layer, {{...}, {...}} for several."""
+    """Returns the initializer of a part in C++: {{1, 2}} for a tensor, {.code = {...}, .scale = {...}} for a
+    matrix of int8, {.weight = ..., .bias = ...} for a layer, {{...}, {...}} for several."""
     inner = indent + "  "
     if tree is None:
         return "{}"
     if isinstance(tree, float):
         return number(tree)
-    if isinstance(tree, int8.Int8Matrix):
-        codes = in_lines(tree.rows, CODES_IN_A_LINE, str, inner)
-        scales = in_lines([tree.scales], NUMBERS_IN_A_LINE, number, inner)
-        return f"{{.code = {{\n{codes}}},\n{indent}.scale = {{\n{scales}}}}}"
+    if isinstance(tree, StoredMatrix):
+        members = (f".{name} = {{\n{in_lines(rows, inner)}}}" for name, _, _, rows in tree.arrays)
+        return "{" + f",\n{indent}".join(members) + "}"
     if isinstance(tree, dict):
         return "{\n" + ",\n".join(f"{inner}.{name} = {braces(member, inner)}" for name, member in tree.items()) + "}"
     if isinstance(tree, tuple):
         return "{\n" + ",\n".join(inner + braces(member, inner) for member in tree) + "}"
-    return "{{\n" + in_lines(tree, NUMBERS_IN_A_LINE, number, inner) + "}}"
+    return "{{\n" + in_lines(tree, inner) + "}}"
 
 
 def comment_on_weights(weights, called, parts):

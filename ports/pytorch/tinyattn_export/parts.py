@@ -6,7 +6,7 @@ import array
 import dataclasses
 import struct
 
-from . import int8, layouts, unused
+from . import layouts, matrices, unused
 from .errors import ExportError, printable
 from .layouts import INPUTS, Place
 from .safetensors import extents
@@ -14,13 +14,13 @@ from .storage import Request, RequestOfLayers
 
 
 def leaves(tree):
-    return (leaf for _, leaf in int8.leaves(tree))
+    return (leaf for _, leaf in matrices.leaves(tree))
 
 
 def content(leaf):
-    """Returns the bytes of a leaf in the memory of the target: codes, and little-endian float32."""
-    if isinstance(leaf, int8.Int8Matrix):
-        return leaf.content()
+    """Returns the bytes of a leaf in the memory of the target, where floats are little-endian."""
+    if isinstance(leaf, matrices.StoredMatrix):
+        return leaf.content
     rows = [(leaf,)] if isinstance(leaf, float) else leaf
     return b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
 
@@ -45,8 +45,8 @@ class Part:
         return b"".join(map(content, leaves(self.tree)))
 
     def matrices(self):
-        """Returns (its members, the Int8Matrix) for each one."""
-        return [(path, leaf) for path, leaf in int8.leaves(self.tree) if isinstance(leaf, int8.Int8Matrix)]
+        """Returns (its members, the matrix) for each one that is not of floats."""
+        return [(path, leaf) for path, leaf in matrices.leaves(self.tree) if isinstance(leaf, matrices.StoredMatrix)]
 
     @property
     def parameter_count(self):
@@ -57,7 +57,7 @@ class Part:
     def size_of_floats(self):
         """The size in bytes if all weights were floats."""
         def size(leaf):
-            if isinstance(leaf, int8.Int8Matrix):
+            if isinstance(leaf, matrices.StoredMatrix):
                 return 4 * leaf.parameter_count
             return 4 if isinstance(leaf, float) else 4 * sum(map(len, leaf))
         return sum(map(size, leaves(self.tree)))
@@ -65,7 +65,7 @@ class Part:
     @property
     def size(self):
         """The size in bytes. There is no padding but that of the rows of codes."""
-        return self.size_of_floats + sum(matrix.size - 4 * matrix.parameter_count for _, matrix in self.matrices())
+        return self.size_of_floats + sum(len(leaf.content) - 4 * leaf.parameter_count for _, leaf in self.matrices())
 
 
 @dataclasses.dataclass
@@ -230,16 +230,15 @@ class LinearRequest(Request):
 
     prefix: str
     transposed: bool = False  # the file stores in x out
-    weights: str = "f32"  # or int8
+    weights: str = "f32"
 
     def part(self, tensors):
         place = place_at(tensors, self.prefix, "Linear layer", self.transposed)
         linear = linear_at(tensors, place)
         d_in, d_out = linear.shape
-        storage, bias = f", {int8.TYPE}" if self.weights == "int8" else "", flag(linear.bias is not None)
         return Part(
-            f"::tinyattn::Linear<{d_in}, {d_out}, {bias}{storage}>", "tinyattn/linear.hpp",
-            self.stored(linear.tree(), "linear"),
+            f"::tinyattn::Linear<{d_in}, {d_out}, {flag(linear.bias is not None)}{self.last_argument()}>",
+            "tinyattn/linear.hpp", self.stored(linear.tree(), "linear"),
             f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{self.in_words()}",
             {"linear": source(tensors, [place])}, layouts.names_in([place]))
 

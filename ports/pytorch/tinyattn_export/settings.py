@@ -9,6 +9,7 @@ import pathlib
 import re
 import struct
 
+from . import int8
 from .errors import ExportError, Spelling, printable, within
 from .safetensors import unique
 
@@ -25,7 +26,9 @@ ACTIVATIONS = {
 ACTIVATION_FUNCTIONS = tuple(dict.fromkeys(function for function, *_ in ACTIVATIONS.values()))
 ACTIVATION_NAMES = {key: name for name, (_, _, _, *others) in ACTIVATIONS.items() for key in (name, *others)}
 ROTARIES = ("halves", "interleaved")
-STORAGES = ("f32", "int8")  # of weights, or of keys and values in a cache
+FORMATS = {"int8": int8.matrix_of}  # of weights that are not floats; see matrices.py
+WEIGHTS = ("f32", *FORMATS)
+CACHES = ("f32", "int8")  # of keys and values
 ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # tables of a config.json on rotary positions
 FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # {model_type: family}
 
@@ -83,8 +86,8 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "tied": (flag, "tie_word_embeddings"),
     "causal": (flag,),
     "norm_first": (flag,),
-    "weights": (one_of(STORAGES),),
-    "cache": (one_of(STORAGES),),
+    "weights": (one_of(WEIGHTS),),
+    "cache": (one_of(CACHES),),
     "window": (COUNT,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),

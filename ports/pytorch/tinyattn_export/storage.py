@@ -3,19 +3,20 @@
 back."""
 import dataclasses
 
-from . import int8
+from . import matrices
 from .errors import ExportError, Spelling
-from .settings import LARGEST_OBJECT, SETTINGS, missing, parse
+from .settings import FORMATS, LARGEST_OBJECT, SETTINGS, missing, parse
 
 MOST_INT8_TOKENS = (2**31 - 1) // (127 * 255)  # powers of two in attention have eight bits or more
 INT8_CACHE = Spelling("--cache int8", 'cache = "int8"')
 WINDOW = Spelling("--window", "window")
+type_of = "::tinyattn::Weights::{}".format  # in C++
 
 
 class Storage:
-    """What requests and Styles have in common. These are values of those that have no such field."""
+    """What requests, Styles and Members have in common. These are values of those that have no such field."""
 
-    weights = cache = "f32"  # or int8
+    weights = cache = "f32"
     window = None
     causal = True
 
@@ -34,21 +35,26 @@ class Storage:
 
     def stored(self, tree, path=""):
         """Returns a tree of floats with the weights as they are asked for. `path`: the members that lead to it."""
-        return int8.quantized(tree, path) if self.weights == "int8" else tree
+        return matrices.stored(tree, FORMATS[self.weights], path) if self.weights in FORMATS else tree
+
+    def last_argument(self):
+        """Returns the last argument of a template of C++, which weights of floats need not have."""
+        return "" if self.weights == "f32" else f", {type_of(self.weights)}"
 
     def with_weights(self, config):
-        """Returns the members of a configuration in C++, with the one that says that weights are int8 at their end."""
-        return {**config, "weights": int8.TYPE} if self.weights == "int8" else config
+        """Returns the members of a configuration in C++, with the one that says what weights are at their end."""
+        return config if self.weights == "f32" else {**config, "weights": type_of(self.weights)}
 
     def with_storage(self, config):
         """Returns the same for attention, with the type of its cache and its window where they are set."""
-        return {**self.with_weights(config), **({"cache": int8.TYPE} if self.cache == "int8" else {}),
+        return {**self.with_weights(config), **({} if self.cache == "f32" else {"cache": type_of(self.cache)}),
                 **({} if self.window is None else {"window": self.window})}
 
     def in_words(self):
-        """Returns what is int8 and whether there is a window, for a summary."""
+        """Returns what is not float and whether there is a window, for a summary."""
         window = "" if self.window is None else f", a window of {self.window}"
-        return window + "".join(f", {name} in int8" for name in ("weights", "cache") if getattr(self, name) == "int8")
+        kinds = {"weights": self.weights, "cache": self.cache}
+        return window + "".join(f", {name} in {kind}" for name, kind in kinds.items() if kind != "f32")
 
 
 class Request(Storage):

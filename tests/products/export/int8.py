@@ -60,10 +60,10 @@ def exact(weights):
 
 def by_hand():
     for weights, scale, codes in BY_HAND:
-        matrix = int8.quantize([weights])
+        (found,), scales, _ = int8.quantize([weights])
         padded = codes + [128] * (-len(codes) % 16)
-        if [matrix.scales.tolist(), list(matrix.rows[0])] != [[of_bits(scale)], padded]:
-            return f"{weights}: {matrix}"
+        if [scales.tolist(), list(found)] != [[of_bits(scale)], padded]:
+            return f"{weights}: {scales} {found}"
     return ""
 
 
@@ -82,10 +82,10 @@ def of_random_bits():
         step = max(map(abs, weights)) / 127
         halves = [(generator.randint(-127, 126) + 0.5) * step for _ in range(9)]
         weights += struct.unpack("<9f", struct.pack("<9f", *halves))
-        matrix = int8.quantize([weights])
+        (found,), scales, _ = int8.quantize([weights])
         scale, codes = exact(weights)
-        if matrix.scales[0] != scale or list(matrix.rows[0][:len(codes)]) != codes:
-            return f"{weights}: {matrix}, not {float(scale)} {codes}"
+        if scales[0] != scale or list(found[:len(codes)]) != codes:
+            return f"{weights}: {scales} {found}, not {float(scale)} {codes}"
     return ""
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from ..errors import ExportError
-from ..settings import STORAGES
+from ..settings import WEIGHTS
 from . import aliasing, comparing, convolutions, header, writing
 from .checks import check_example, check_module, has_tokens
 from .lowering import Lowering
@@ -59,8 +59,8 @@ def give(low, result, out):
 
 def files(net, example, path, name, binary, weights):
     """Returns {path: content} of the header and, if it is asked for, the binary."""
-    if weights not in STORAGES:
-        raise ExportError(f"weights must be one of {', '.join(STORAGES)}")
+    if weights not in WEIGHTS:
+        raise ExportError(f"weights must be one of {', '.join(WEIGHTS)}")
     check_module(net)
     low, x, out, wanted = checked(net, example, weights)
     structs = writing.Structs(low.net, low.members.finished)

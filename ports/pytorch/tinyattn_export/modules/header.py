@@ -6,11 +6,10 @@ import re
 
 from ..checkpoints import tensors_in
 from ..errors import printable
-from ..header import PRODUCER, braces, in_binary, in_lines, number, text_of
+from ..header import PRODUCER, braces, in_binary, text_of
 from ..safetensors import compose as compose_safetensors
 from ..settings import ACTIVATIONS
 from .layout import configuration
-from .values import TOKEN
 
 NEEDED = {  # {header: what needs it}
     "activation": ("standardize", *ACTIVATIONS), "arithmetic": ("add", "subtract", "multiply"),
@@ -53,10 +52,9 @@ def includes(structs, code, binary):
     return own | std | ({"<bit>", "<cstdint>", "<type_traits>"} if binary else set())
 
 
-def constant(type, name, tensor, is_token):
+def constant(type, tensor):
     """Returns the definition of an example."""
-    values = in_lines([tensor.flatten().tolist()], *((16, str) if is_token else (8, number)), "  ")
-    return f"inline constexpr Model::{type} {name} = {{{{\n{values}}}}};\n"
+    return f"inline constexpr Model::{type} example_{type.lower()} = {braces([tensor.flatten().tolist()], '')};\n"
 
 
 def in_flash(structs):
@@ -71,9 +69,7 @@ def compose(net, name, structs, model, example, wanted, binary):
     code, (begin, end) = "\n".join(model), FORMATTED
     configs = "".join("\n".join([f"inline constexpr {type} {config} = {{", *configuration(members, "    "), "};\n\n"])
                       for config, type, members in structs.configs.values())
-    (x, inputs), (_, outputs) = example, wanted
-    examples = "\n".join([constant("Input", "example_input", inputs, x.element == TOKEN),
-                          constant("Output", "example_output", outputs, False)])
+    examples = "\n".join([constant("Input", example[1]), constant("Output", wanted[1])])
     body = "".join([
         configs, code, "\n\n", in_flash(structs) if binary is None else in_binary(
             "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name)) + "\n",

@@ -2,7 +2,7 @@
 """What modules of torch.nn of one input become. Convolutions and attention have files of their own."""
 import functools
 
-from .. import int8
+from ..matrices import EMBEDDING
 from ..parts import Part
 from ..settings import ACTIVATIONS
 from . import functions
@@ -64,14 +64,10 @@ def embedding(low, module, input):
         low.refuse("an Embedding of what is not the input", "embed the tokens of the input")
     if module.max_norm is not None:
         low.refuse("an Embedding with max_norm", "renormalize the weight before the export")
-    tree = {"weight": rows_of(module.weight, f"{low.node.target}.weight")}
+    tree = low.members.stored({"weight": rows_of(module.weight, f"{low.node.target}.weight")}, EMBEDDING)
     low.members.embeddings.add(low.node.target)
-    storage = low.members.weights
     count, width = module.weight.shape
-    if storage == "int8":
-        tree = int8.quantized(tree, int8.EMBEDDING)
-    suffix = f", {int8.TYPE}" if storage == "int8" else ""
-    part = Part(f"::tinyattn::Embedding<{count}, {width}{suffix}>", "tinyattn/embedding.hpp", tree,
+    part = Part(f"::tinyattn::Embedding<{count}, {width}{low.members.last_argument()}>", "tinyattn/embedding.hpp", tree,
                 f"embedding of {count} tokens, {width} features", {}, set())
     member = low.members.layer(low.node.target, lambda: part)
     extents = (input.view.numel(), width)

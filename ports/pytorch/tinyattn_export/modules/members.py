@@ -9,6 +9,7 @@ import torch
 from .. import names
 from ..checkpoints import of_state_dict
 from ..parts import TensorRequest
+from ..storage import Storage
 from .values import Object, extents_of
 
 
@@ -28,7 +29,7 @@ class Layer:
     path: str
 
 
-class Members:
+class Members(Storage):
     def __init__(self, net, weights):
         self.net, self.weights = net, weights
         self.tensors = of_state_dict(net.state_dict(), type(net).__name__).tensors
