@@ -88,7 +88,7 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
   return matrix;
 }
 
-// Makes int8 weights of those of a layer, and of an embedding.
+// Makes int8 weights of floats, for `converted` of a layer or an embedding.
 struct ToInt8 {
   static constexpr Weights weights = Weights::int8;
 

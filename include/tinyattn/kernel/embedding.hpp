@@ -79,14 +79,13 @@ TINYATTN_KERNEL void compute_logits(const Int8LogitsHead& head, std::size_t rows
 template <class Port, class Weight>
 TINYATTN_KERNEL void compute_logits(const LogitsHeadOf<Weight>& head, std::size_t rows, Dense x,
                                     Output logits, const auto&) noexcept {
-  const std::size_t d_model = head.d_model, vocabulary = head.vocabulary;
   if (!is_null(head.projection.weight))
-    return project_few<Port>(rows, d_model, vocabulary, x, head.projection, logits);
-  using Table = Transposed<decltype(operand_of(head.embedding, d_model))>;
-  const Table table{operand_of(head.embedding, d_model)};
+    return project_few<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits);
+  using Table = Transposed<decltype(operand_of(head.embedding, head.d_model))>;
+  const Table table{operand_of(head.embedding, head.d_model)};
   for (std::size_t i = 0; i < rows; ++i)
-    matmul_row<Port>(Product<Dense, Table>{1, d_model, vocabulary, x.from(i, 0), table, nullptr,
-                                           logits.from(i, 0)});
+    matmul_row<Port>(Product<Dense, Table>{1, head.d_model, head.vocabulary, x.from(i, 0), table,
+                                           nullptr, logits.from(i, 0)});
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
