@@ -9,7 +9,7 @@ import struct
 import numpy
 
 SPACE, NEWLINE, UNKNOWN = "▁", "\n", "<unk>"
-LONGEST, OF_WORDS = 16, 150  # characters of a piece; the merge from which on a piece may extend into another word
+LONGEST, OF_WORDS = 16, 150  # most characters in a piece; the first merge that may extend a piece into another word
 NORMAL, UNKNOWN_TYPE, BPE, NONE = 1, 2, 2, 2**64 - 1  # numbers of SentencePiece's format; the last is its -1
 
 

@@ -60,8 +60,8 @@ template <FeedForwardConfig config>
 struct FeedForward {
   static_assert(detail::check_feed_forward_config<config>());
 
-  // The sizes in config, or 1 for 0, which the static_assert above diagnoses: the members need not
-  // diagnose it again.
+  // The sizes in config. A size of 0 is 1 here, so that the members do not diagnose it again after
+  // the static_assert above.
   static constexpr std::size_t d_model = config.d_model == 0 ? 1 : config.d_model,
                                d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
   using Up = Linear<d_model, d_hidden, config.bias, config.weights>;    // type of up and gate

@@ -24,7 +24,7 @@ struct IntegerWorkspace {
   TINYATTN_ALWAYS_INLINE constexpr kernel::IntegerScratch parts() noexcept { return {q, Rows}; }
 };
 
-// Weights of floats need none.
+// A width of 0 means float weights, which need no scratch.
 template <std::size_t Rows>
 struct IntegerWorkspace<0, Rows, 0> {
   TINYATTN_ALWAYS_INLINE constexpr kernel::NoScratch parts() noexcept { return {}; }

@@ -14,8 +14,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The target of a token that does not count, such as padding; PyTorch's own is -100. It is no
-// token of any vocabulary that has targets.
+// The target of a position that the loss ignores, such as padding; PyTorch's is -100. A vocabulary
+// with targets has at most 65,535 tokens, so that none of them has this id.
 inline constexpr Token ignore_index = kernel::no_target;
 
 }  // namespace tinyattn

@@ -36,8 +36,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 template <class Gradient>
 inline constexpr bool is_no_gradient = std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
 
-// The module that has the weights of a module, and the type of the gradient: itself. An adapted
-// module has a base, and gradients of its adapters alone.
+// The module that holds a module's weights, and the type of its gradient: both the module itself.
+// Adapted specializes this: its base holds the weights, and only its adapters have gradients.
 template <class Module>
 struct Trained {
   using Base = Module;

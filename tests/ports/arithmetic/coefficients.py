@@ -65,7 +65,7 @@ def show(name, coefficients, worst):
 #
 # In exact arithmetic the best q of degree 3 would err by 1.35 ulp, the best of degree 4 by 0.035. What limits the result then is not q but
 # three roundings: of the last fma (0.5 ulp), of r and of 1 + r q (up to 0.35 ulp together, at the ends of the interval). So q is fitted
-# with a small error at the ends and a larger one in the middle: a tenth of it. Of many sets of coefficients near this fit, the one with
+# with an error at the ends that is a tenth of the one in the middle. Of many sets of coefficients near this fit, the one with
 # the least worst error, all roundings included, is chosen.
 STEPS = np.array([2.0**-22, 2.0**-24, 2.0**-23, 2.0**-24])  # between candidates, for each coefficient but the first
 # Inputs on which candidates had their worst error of all floats, found by exhaustive runs. They suffice to find the best candidate.

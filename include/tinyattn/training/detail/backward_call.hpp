@@ -33,7 +33,7 @@ struct BackwardCall {
                                                                                  : Said::size - 1,
                                gradient = workspace - 1,
                                end = has_generator ? kernel::minimum(gradient, generator)
-                                                   : gradient,  // of the gradients of inputs
+                                                   : gradient,  // one past the gradients of inputs
       mask_or_none = (end - num_counts) % 2 == 0 ? 1 : 0,
                                num_inputs = (end - num_counts - mask_or_none - 1) / 2,
                                key = num_inputs == 1 ? 0 : 1, value = num_inputs - 1,

@@ -91,7 +91,7 @@ struct LayoutWriter {
   }
 };
 
-// The number of tokens that the weight of a layer is for; 0 if PyTorch has it as it lies here.
+// How many tokens a layer's weight spans if PyTorch stores it transposed; 0 for other layers.
 template <class Layer>
 inline constexpr std::size_t tokens_of_weight = 0;
 template <std::size_t In, std::size_t Out, bool Bias, Weights weights>

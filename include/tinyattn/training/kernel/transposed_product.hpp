@@ -85,8 +85,8 @@ TINYATTN_KERNEL void multiply_by_dots(const Product<Dense, Transposed<>, Dense>&
   }
 }
 
-// Computes the product by the port's tiles of `dot_rows` rows and one vector of columns. Rows and
-// columns after the last are the last again: what is computed twice is stored twice, the same.
+// Computes the product by the port's tiles of `dot_rows` rows and one vector of columns. A tile
+// past the end computes the last row or column again; the row is stored again, unchanged.
 template <class Port>
 TINYATTN_KERNEL void multiply_by_dot_tiles(const Product<Dense, Transposed<>, Dense>& p) noexcept {
   constexpr std::size_t lanes = Port::lanes, height = Port::dot_rows;
