@@ -2,7 +2,6 @@
 """Streams of speech for the training: sequences of words, in a room, on a telephone, in noise, different each
 time."""
 import math
-import random
 
 import torch
 from torch.nn import functional

@@ -111,7 +111,4 @@ struct KeyValueCache {
       keys_and_values = {};
 };
 
-template <class KeyValues, AttentionConfig config>
-concept cache_of = changeable<KeyValues, KeyValueCache<config>>;
-
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -59,8 +59,8 @@ consteval Conv1dConfig with_weights(Conv1dConfig config, Weights weights) noexce
 
 // torch.nn.Conv1d on the transpose, with groups and a dilation of 1: a token is a row here. The
 // weight is [kernel * in, out]: row k * in + c has the weights of feature c of the kernel's token k
-// for all outputs. A weight of int8 is [out, kernel * in]; quantize makes it of floats. PyTorch's
-// weight is [out, in, kernel]; from_torch permutes it.
+// for all outputs. A weight of int8 is [out, kernel * in]; quantize computes it from floats.
+// PyTorch's weight is [out, in, kernel]; from_torch permutes it.
 template <Conv1dConfig config>
 struct Conv1d {
   static_assert(detail::check_convolution_config<config>());

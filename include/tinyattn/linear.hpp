@@ -24,7 +24,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // torch.nn.Linear. Its weight is [In, Out], the transpose of PyTorch's; from_torch transposes it.
 // Row i has the weights of input feature i for all outputs. A weight of int8 is [Out, In], as
-// PyTorch's is; quantize makes it of floats.
+// PyTorch's is; quantize computes it from floats.
 template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = Weights::f32>
 struct Linear {
   static_assert(detail::check_type_of_weights<weights>());

@@ -13,7 +13,7 @@
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // The weights of `Out` outputs of `In` inputs each, PyTorch's [out, in]. Weight (o, i) is
-// (code[o * row_size + i] - 128) * scale[o]. quantize makes it of floats.
+// (code[o * row_size + i] - 128) * scale[o]. quantize computes it from floats.
 template <std::size_t In, std::size_t Out>
 struct Int8Matrix {
   static_assert(In <= kernel::most_inputs,

@@ -124,8 +124,7 @@ consteval kernel::CallShape specialized_shape(kernel::CallShape shape, std::size
 }
 
 // Runs the layer on all rows of the inputs, and copies the weights if there is a tensor for them. A
-// small call without is compiled for its sizes. This and the next three functions check the types
-// of a call first.
+// small call without is compiled for its sizes.
 template <auto config, class Query, class Key, class Value, class Mask, class Out, class... Weights>
 TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention,
                                                   const Inputs<Query, Key, Value>& inputs,

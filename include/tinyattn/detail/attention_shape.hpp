@@ -84,9 +84,4 @@ TINYATTN_ALWAYS_INLINE constexpr auto with_mask_of(const kernel::Mask& mask) noe
 template <class KeyValues, class Cache>
 concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
 
-// Keeps overloads that take a mask from taking a number of tokens or a cache. Any other type may be
-// a mask; check_mask diagnoses those that are not.
-template <class Mask, class Cache>
-concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
-
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

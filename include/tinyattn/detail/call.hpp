@@ -15,27 +15,27 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-enum class Word : unsigned char { tensor, count, mask, cache, workspace, generator };
+enum class Role : unsigned char { tensor, count, mask, cache, workspace, generator };
 
 // Returns what an argument is. An array may stand for a mask, which a check diagnoses.
 template <class Argument>
-consteval Word word_of() noexcept {
+consteval Role role_of() noexcept {
   using Type = std::remove_cvref_t<Argument>;
   if constexpr (tensor_like<Type>)
-    return Word::tensor;
+    return Role::tensor;
   else if constexpr (std::is_convertible_v<Type, std::size_t>)
-    return Word::count;
+    return Role::count;
   else if constexpr (mask_type<Type> || std::is_array_v<Type> || std::is_pointer_v<Type>)
-    return Word::mask;
+    return Role::mask;
   else if constexpr (requires(Type & cache) { cache.has_room(std::size_t{1}); })
-    return Word::cache;
+    return Role::cache;
   else
-    return random_generator<Type> ? Word::generator : Word::workspace;
+    return random_generator<Type> ? Role::generator : Role::workspace;
 }
 
 template <class... Arguments>
-consteval std::size_t number_of([[maybe_unused]] Word word) noexcept {
-  return (std::size_t{0} + ... + (word_of<Arguments>() == word ? 1 : 0));
+consteval std::size_t number_of([[maybe_unused]] Role word) noexcept {
+  return (std::size_t{0} + ... + (role_of<Arguments>() == word ? 1 : 0));
 }
 
 // A call with `num_outputs` outputs: where each argument is. Arguments are as std::forward takes
@@ -43,7 +43,7 @@ consteval std::size_t number_of([[maybe_unused]] Word word) noexcept {
 template <std::size_t num_outputs, class... Arguments>
 struct Call {
   static constexpr std::size_t size = sizeof...(Arguments);
-  static constexpr Word words[size + 1] = {word_of<Arguments>()...};
+  static constexpr Role roles[size + 1] = {role_of<Arguments>()...};
   static constexpr bool writable[size + 1] = {
       std::is_lvalue_reference_v<Arguments> &&
       (tensor_like<std::remove_cvref_t<Arguments>> ||
@@ -51,15 +51,15 @@ struct Call {
 
   // One input, or those of queries, keys and values. A tensor more is a mask that is none, such as
   // one of bools, which a check diagnoses.
-  static constexpr std::size_t tensors = number_of<Arguments...>(Word::tensor),
+  static constexpr std::size_t tensors = number_of<Arguments...>(Role::tensor),
                                inputs_and_mask = tensors < num_outputs ? 0 : tensors - num_outputs,
                                num_inputs = inputs_and_mask < 3 ? 1 : 3,
-                               num_counts = number_of<Arguments...>(Word::count);
+                               num_counts = number_of<Arguments...>(Role::count);
   static constexpr bool has_counts = num_counts != 0,
-                        has_cache = number_of<Arguments...>(Word::cache) != 0,
-                        has_mask = number_of<Arguments...>(Word::mask) != 0 ||
+                        has_cache = number_of<Arguments...>(Role::cache) != 0,
+                        has_mask = number_of<Arguments...>(Role::mask) != 0 ||
                                    inputs_and_mask > num_inputs,
-                        has_generator = number_of<Arguments...>(Word::generator) != 0;
+                        has_generator = number_of<Arguments...>(Role::generator) != 0;
 
   // Self-attention, or blocks, of all rows, with a mask or without.
   static constexpr bool is_plain = num_inputs == 1 && !has_counts && !has_cache;
@@ -76,14 +76,14 @@ struct Call {
     const std::size_t counts = num_inputs == 1 ? 1 : 2;
     if (end != size || (has_counts && num_counts != counts)) return false;
     for (std::size_t i = 0; i < size; ++i) {
-      const Word expected = i < num_inputs   ? Word::tensor
-                            : i < mask       ? Word::count
-                            : i < out        ? has_cache ? Word::cache : Word::mask
-                            : i < workspace  ? Word::tensor
-                            : i == workspace ? Word::workspace
-                                             : Word::generator;
-      const bool is_no_mask = has_mask && i == mask && words[i] == Word::tensor;
-      if ((words[i] != expected && !is_no_mask) || (i >= out && !writable[i])) return false;
+      const Role expected = i < num_inputs   ? Role::tensor
+                            : i < mask       ? Role::count
+                            : i < out        ? has_cache ? Role::cache : Role::mask
+                            : i < workspace  ? Role::tensor
+                            : i == workspace ? Role::workspace
+                                             : Role::generator;
+      const bool is_no_mask = has_mask && i == mask && roles[i] == Role::tensor;
+      if ((roles[i] != expected && !is_no_mask) || (i >= out && !writable[i])) return false;
     }
     return !has_cache || writable[cache];
   }();

@@ -219,7 +219,7 @@ def places_in(part_leaves):
         if isinstance(leaf, list):
             places.extend(int(value) for row in leaf for value in row)
         elif not isinstance(leaf, float):
-            raise ExportError("int8 weights have lost what the checkpoint had: leave --like away")
+            raise ExportError("int8 weights have lost what the checkpoint had: leave out --like")
     return places
 
 
@@ -227,7 +227,7 @@ def like(slot, tensors, places, parts):
     """Returns the tensors of a slot in the names and layouts of a checkpoint. `tensors` are those of the checkpoint,
     `places` what `numbered` makes of them, and `parts` what the exporter makes of that: {name: leaves}."""
     if any(parameter.kind == "q" for parameter in slot.parameters):
-        raise ExportError("int8 weights have lost what the checkpoint had: leave --like away")
+        raise ExportError("int8 weights have lost what the checkpoint had: leave out --like")
     words = [word for (word,) in struct.iter_unpack("<I", slot.data)]
     found = [places for places in map(places_in, parts.values()) if len(places) == len(words)]
     if len(found) != 1:

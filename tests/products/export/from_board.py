@@ -9,7 +9,7 @@ import tempfile
 from ports.pytorch.tinyattn_export import board, board_command, checkpoints, command_line, header, parts
 from tests.products.export import exporter
 from tests.products.export.exporter import COMPILER, HERE, arguments_of
-from tests.products.export.files import safetensors, slot
+from tests.products.export.files import slot
 from tests.products.export.models import STORED
 from tests.support import debian, processes, tap
 from tests.support.tap import in_folder

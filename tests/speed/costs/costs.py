@@ -9,7 +9,7 @@ import json
 import pathlib
 import re
 
-from tests.products.footprint import contents, footprint
+from tests.products.footprint import footprint
 from tests.speed import programs
 from tests.support import figures, targets
 from tests.support.processes import ROOT, call

@@ -45,7 +45,10 @@ def one_version():
     project = re.search(r"version: '(\d+)\.(\d+)\.(\d+)'", (ROOT / "meson.build").read_text(encoding="utf-8"))
     header = re.search(r"TINYATTN_VERSION (\d+)", (ROOT / "include/tinyattn/version.h").read_text(encoding="utf-8"))
     major, minor, patch = map(int, project.groups())
-    return "" if int(header[1]) == major * 10000 + minor * 100 + patch else f"{project[0]} is not {header[0]}"
+    if int(header[1]) != major * 10000 + minor * 100 + patch:
+        return f"{project[0]} is not {header[0]}"
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "README.md", ROOT / "ports/packages/README.md")]
+    return "" if all(f"find_package(tinyattn {major}.{minor} CONFIG" in page for page in pages) else "a page says another"
 
 
 def promises():

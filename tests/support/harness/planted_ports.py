@@ -4,7 +4,6 @@ lists of ports then have them, and that a port's faults are diagnosed."""
 import pathlib
 import re
 import shutil
-import sys
 import tempfile
 
 from tests.support import tap

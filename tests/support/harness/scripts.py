@@ -5,7 +5,6 @@ import itertools
 import os
 import pathlib
 import re
-import sys
 import tempfile
 from unittest import mock
 

@@ -48,12 +48,12 @@ struct BackwardCall {
     if (Said::size < 5 || end < 3 || end > Said::size) return false;
     if (num_inputs != 1 && num_inputs != 3) return false;
     if (has_counts && num_counts != (num_inputs == 1 ? 1 : 2)) return false;
-    if (has_generator && Said::words[generator] != Word::generator) return false;
+    if (has_generator && Said::roles[generator] != Role::generator) return false;
     for (std::size_t i = 0; i < mask; ++i)
-      if (Said::words[i] != (i < num_inputs ? Word::tensor : Word::count)) return false;
+      if (Said::roles[i] != (i < num_inputs ? Role::tensor : Role::count)) return false;
     for (std::size_t i = d_query; i <= workspace; ++i)
       if (!are_lvalues[i]) return false;
-    return Said::words[d_out] == Word::tensor;
+    return Said::roles[d_out] == Role::tensor;
   }();
 };
 
