@@ -46,7 +46,7 @@ def cell(row, title, samples):
     elif row.startswith("token"):  # of one token, on average
         figure = samples[0] // rows.extents(row)[0]
     else:
-        figure = samples[0] if row.startswith(("attention", "full", "hand", "infer", "learn")) else float(f"{samples[0] / rows.work(row):.3g}")
+        figure = samples[0] if row.startswith(("attention", "draw", "full", "hand", "infer", "learn")) else float(f"{samples[0] / rows.work(row):.3g}")
     most = rows.CORES[row].get(title.removesuffix(", clang"))
     return f"{figure} {'≤' if figure <= most else '>'} {most}" if most else str(figure)
 

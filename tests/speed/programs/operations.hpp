@@ -8,6 +8,7 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/random.hpp"
+#include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -73,13 +74,37 @@ struct Softmax {
   void compute() { softmax(scores, out); }
 };
 
+// A token drawn from logits.
+template <std::size_t Vocabulary>
+struct Draw {
+  Vector<float, Vocabulary> logits;
+  Philox4x32 generator{Vocabulary};
+  tinyattn::Token token;
+
+  void prepare() {
+    for (float& logit : logits.elements) logit = uniform(generator, -8.0f, 8.0f);
+  }
+  void compute() { token = sample(logits, {.top_k = 40, .top_p = 0.9f}, generator); }
+};
+
+constexpr AttentionConfig measured_attention(AttentionConfig config) {
+#ifdef TINYATTN_BENCH_WEIGHTS
+  config.weights = Weights::TINYATTN_BENCH_WEIGHTS;
+#endif
+#ifdef TINYATTN_BENCH_CACHE
+  config.cache = Weights::TINYATTN_BENCH_CACHE;
+#endif
+  return config;
+}
+
 // A whole layer: input projections without bias, causal attention in split heads, an output projection with bias.
 template <std::size_t Tokens, std::size_t DIn, std::size_t DOut, std::size_t NumHeads>
 struct Attention {
   static constexpr std::size_t tokens = Tokens;
   static constexpr std::size_t d_out = DOut;
   static constexpr std::size_t head_dim = DOut / NumHeads;
-  using Layer = MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = Tokens, .num_heads = NumHeads}>;
+  static constexpr AttentionConfig config = {.d_in = DIn, .d_out = DOut, .context_length = Tokens, .num_heads = NumHeads};
+  using Layer = MultiHeadAttention<measured_attention(config)>;
 
   alignas(64) Layer layer;
   alignas(64) Matrix<float, Tokens, DIn> x;
