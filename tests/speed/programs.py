@@ -20,7 +20,7 @@ class Build:
 
     def __init__(self, build, options, **more):
         if build.options:  # a build for another machine
-            more["counter"], = Build(targets.Build("g++"), options).make(["tests/speed/counter.so"])
+            more["counter"], = Build(targets.Build("g++"), options).make(["tests/speed/cycles/counter.so"])
         build = dataclasses.replace(build, name=f"speed/{build.name}")
         words = {**options.trees, "flags": options.flags, **more}
         entries = ", ".join(repr(str(word)) for pair in words.items() if pair[1] for word in pair)

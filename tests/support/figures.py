@@ -6,6 +6,7 @@
 
 PRINTED is a file with the output of the example on the board, which has its instructions and stack.
 """
+import itertools
 import pathlib
 import re
 import shlex
@@ -23,6 +24,22 @@ LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "
 
 def number(text):
     return float(text.replace(",", ""))
+
+
+def bounds(value):
+    """Returns the numbers of a value, which is one or a range."""
+    return value if isinstance(value, list) else [value]
+
+
+def shown(value):
+    """Returns a value as a page has it: three digits, `1,230` or `1,230 to 1,450`."""
+    return " to ".join(dict.fromkeys(f"{float(f'{one:.3g}'):,.10g}" for one in bounds(value)))
+
+
+def is_near(cell, value):
+    said = [number(one) for one in cell.split(" to ")]
+    return all(abs(one / measured - 1) <= NEAR
+               for one, measured in itertools.zip_longest(said, bounds(value), fillvalue=said[-1]))
 
 
 def cells(line):
@@ -52,7 +69,7 @@ def row_of(text, board, values):
 def write(page, board, values):
     text = page.read_text(encoding="utf-8")
     row, columns = row_of(text, board, values)
-    written = [cell if value is None else f"{float(f'{value:.3g}'):,.10g}" for _, cell, value in columns]
+    written = [cell if value is None else shown(value) for _, cell, value in columns]
     page.write_text(text.replace(row, f"| {' | '.join(written)} |"), encoding="utf-8")
 
 
@@ -65,8 +82,8 @@ def is_of_another_compiler(page):
 
 def differences(page, board, values):
     _, columns = row_of(page.read_text(encoding="utf-8"), board, values)
-    return [f"{title}: {cell}, measured {value:,.10g}" for title, cell, value in columns
-            if value is not None and abs(number(cell) / value - 1) > NEAR]
+    return [f"{title}: {cell}, measured {shown(value)}" for title, cell, value in columns
+            if value is not None and not is_near(cell, value)]
 
 
 def holds(page, board, values, again):

@@ -3,14 +3,14 @@
 Writes ports/site/costs.json, what a frame of a stream costs into include/tinyattn/streams.md, and what a step of a training costs into
 include/tinyattn/training_costs.md.
 
-Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
+Flash, scratch and stack are measured as in footprint.py, instructions and cycles as `./tests/bench boards` counts them.
 """
 import json
 import pathlib
 import re
 
 from tests.products.footprint import footprint
-from tests.speed import programs
+from tests.speed import counting, programs
 from tests.support import figures, targets
 from tests.support.processes import ROOT, call
 
@@ -28,9 +28,9 @@ def calls():
 
 def cost(name, without, image, printed, counted):
     its = footprint.Layer(name, "-O2", without, "", image, printed).cost()
-    *_, instructions = re.findall(r"^(\d+)$", counted.read_text(encoding="utf-8"), re.MULTILINE)
+    (_, (instructions,)), (_, cycles) = counting.counted(counted).items()
     return {"flash": its.flash, "scratch": its.scratch & ~1, "stack": its.stack,  # an empty struct has a byte
-            "instructions": int(instructions)}
+            "instructions": instructions, "cycles": cycles}  # exact, or two bounds
 
 
 def core(board):
@@ -56,15 +56,19 @@ def clock_hz(board):
 
 def on_pages(costs):
     """Yields each page, each board, and the board's figures on that page."""
-    def instructions(name, board):
-        return costs["rows"][name]["boards"][board]["instructions"]
+    def of(name, board, what="cycles"):
+        return costs["rows"][name]["boards"][board][what]
+
+    def each(function, bounds):
+        return sorted(map(function, bounds))
     for board in costs["cores"]:
-        frame, step = instructions("frame", board), instructions("learn", board)
-        yield STREAMS, board, {"instructions": frame, "frames": clock_hz(board) / frame}
+        clock, frame, step = clock_hz(board), of("frame", board), of("learn", board)
+        yield STREAMS, board, {"instructions": of("frame", board, "instructions"), "cycles": frame,
+                               "frames": each(lambda cycles: clock / cycles, frame)}
         yield TRAINING, board, {
-            "last layer": instructions("last_layer", board), "whole model": step,
-            "SGD": instructions("sgd_step", board) / 256, "AdamW": instructions("adamw_step", board) / 256,
-            "minutes": 1000 * step / clock_hz(board) / 60}
+            "last layer": of("last_layer", board), "whole model": step,
+            **{title: each(lambda cycles: cycles / 256, of(f"{title.lower()}_step", board)) for title in ("SGD", "AdamW")},
+            "minutes": each(lambda cycles: 1000 * cycles / clock / 60, step)}
 
 
 def bench(options):

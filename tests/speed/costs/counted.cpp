@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Makes the call between two functions that tests/speed/programs/counter.cpp recognizes. Weights and input are random: zeros would be cheap
+// Makes the call between two functions that tests/speed/cycles/counter.cpp recognizes. Weights and input are random: zeros would be cheap
 // where float arithmetic is done in integers.
 #include "calls.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the row once, between two functions whose addresses counter.cpp knows.
+// Runs the row once, between two functions that cycles/counter.cpp recognizes.
 #include "row.hpp"
 
 extern "C" {
