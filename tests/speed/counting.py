@@ -29,12 +29,14 @@ CORES = {
 # {what is counted: how its table begins}
 COUNTED = {
     "instructions": "Instructions",
-    "cycles": "Cycles, estimated by models of cores whose memory never waits (tests/speed/cycles/README.md), as a range where they know no more",
+    "cycles": "Cycles, estimated by models of cores whose memory never waits (tests/speed/cycles/README.md), "
+              "a range where they know no more",
 }
 
 
 def counted(file):
-    """Returns what counter.cpp printed last: {"instructions": [number]}, and {model: [number]} or {model: [least, most]}."""
+    """Returns what counter.cpp printed last: {"instructions": [number]}, and {model: [number]} or {model: [least,
+    most]}."""
     text = file.read_text(encoding="utf-8")
     if unknown := re.search("^unknown instruction .*", text, re.MULTILINE):
         raise Failed(f"{file}: {unknown[0]}: tests/speed/cycles/decode.hpp does not have it")
@@ -45,8 +47,8 @@ def counted(file):
 
 
 def counts(build, names, *words, of=()):
-    """Builds and runs our programs, or those that the words `of` name, for the rows that have one. Returns {row: counts}
-    as of `counted`, without an empty call's."""
+    """Builds and runs our programs, or those that the words `of` name, for the rows that have one. Returns {row:
+    counts}, as of `counted`, without an empty call's."""
     found = {row: f"{programs.file_of(*(of or words), row)}.txt" for row in names}
     found = {row: file for row, file in found.items() if file.rpartition("/")[2] in build.targets}
     files = build.make([f"{programs.file_of(*words, rows.NOTHING)}.txt", *found.values()])
@@ -112,5 +114,5 @@ def bench(options):
         for what, its in samples.items():
             print_counts(what, level, its)
     release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
-    print(f"By {release}, Clang by {CLANG}, in QEMU. Limits (≤, or > if it is broken) and ratios are of cycles, of a range of "
-          "the least; on AArch64 and ARMv7 of instructions.")
+    print(f"By {release}, Clang by {CLANG}, in QEMU. ≤ or > is what a row shall take at most. Limits and ratios of a "
+          "range are of its lower bound.")

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Compares what an example takes on a board with what its page says: they must agree to 2 %.
 
-    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: checks the board's row of the page's table;
-                                                              --write replaces it by figures of three digits
+    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED COUNTER CORE CALLS
+                         for Meson: checks the board's row of the page's table; --write replaces it by figures of three
+                         digits
 
-PRINTED is a file with the output of the example on the board, which has its instructions and stack.
+PRINTED is a file with the output of the example on the board, which has its instructions and stack. COUNTER is the
+plugin of tests/speed/cycles, CORE its model, and CALLS how often a step of the example asks for the time.
 """
 import itertools
 import pathlib
 import re
 import shlex
+import subprocess
 import sys
 
 from tests.products.footprint import contents
-from tests.support import tap
+from tests.support import tap, targets
 from tests.support.processes import call
 
 NEAR = 0.02
@@ -46,16 +49,33 @@ def cells(line):
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def measure(clock_hz, program, printed):
-    """Measures what the example takes. Returns {column: number}."""
+def cycles_of_an_instruction(board, program, counter, core, calls):
+    """Runs the example once more, for at most 150 steps. Returns how many cycles an instruction takes in these: one
+    number, or two bounds."""
+    command = [*targets.emulator(board), program, "-d", "plugin", "-plugin", f"{counter},core={core},at=board_ticks"]
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True, "errors": "replace"}
+    with subprocess.Popen(command, **streams) as run:
+        lines = filter(None, (re.fullmatch(rf"(\d+) {core}=(\S+)\n", line) for line in run.stdout))
+        counted = [[int(line[1]), *map(int, line[2].split(".."))] for line in itertools.islice(lines, 150 * calls)]
+        run.kill()
+    steps = [[later - earlier for earlier, later in zip(*pair, strict=True)]
+             for number, pair in enumerate(itertools.pairwise(counted), 1) if number % calls]
+    instructions, *cycles = map(sum, zip(*steps, strict=True))
+    return [its / instructions for its in cycles]
+
+
+def measure(clock_hz, program, printed, rates):
+    """Measures what the example takes; `rates` are cycles of an instruction. Returns {column: number, or bounds}."""
     sizes = {name: size for name, _, size in contents.sections(program)}
     text = pathlib.Path(printed).read_text(encoding="utf-8")
     values = {column: sum(sizes.get(name, 0) for name in names) for column, names in SECTIONS.items()}
     for column, what in LINES.items():
         if line := re.search(rf"^board: ([\d,]+) {what}", text, re.MULTILINE):
             values[column] = number(line[1])
-    rate = int(clock_hz) / values.pop("each", values["instructions"])
-    return values | {"a second": rate, "times real time": rate}
+    each = values.pop("each", values["instructions"])
+    a_second = sorted(int(clock_hz) / (each * rate) for rate in rates)
+    return values | {"cycles": [values["instructions"] * rate for rate in rates],
+                     "a second": a_second, "times real time": a_second}
 
 
 def row_of(text, board, values):
@@ -94,12 +114,13 @@ def holds(page, board, values, again):
 
 
 def main(arguments):
-    board, clock_hz, page, program, printed = (argument for argument in arguments if argument != "--write")
-    page, values = pathlib.Path(page), measure(clock_hz, program, printed)
+    row, clock_hz, page, program, printed, counter, core, calls = (word for word in arguments if word != "--write")
+    rates = cycles_of_an_instruction(row.partition(",")[0], program, counter, core, int(calls))
+    page, values = pathlib.Path(page), measure(clock_hz, program, printed, rates)
     if "--write" in arguments:
-        write(page, board, values)
+        write(page, row, values)
     command = shlex.join(["python3", "-B", "-m", "tests.support.figures", "--write", *arguments])
-    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, page, board, values,
+    tap.report([(f"{page.parent.name} on {row} takes what {page.name} says", holds, page, row, values,
                  f"write it anew: {command}")])
 
 

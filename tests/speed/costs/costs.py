@@ -67,7 +67,8 @@ def on_pages(costs):
                                "frames": each(lambda cycles: clock / cycles, frame)}
         yield TRAINING, board, {
             "last layer": of("last_layer", board), "whole model": step,
-            **{title: each(lambda cycles: cycles / 256, of(f"{title.lower()}_step", board)) for title in ("SGD", "AdamW")},
+            **{title: each(lambda cycles: cycles / 256, of(f"{title.lower()}_step", board))
+               for title in ("SGD", "AdamW")},
             "minutes": each(lambda cycles: 1000 * cycles / clock / 60, step)}
 
 

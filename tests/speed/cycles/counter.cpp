@@ -5,7 +5,8 @@
 //
 //     qemu-system-arm ... -plugin counter.so,core=cortex-m0,core=cortex-m33 -d plugin      prints 5102 cortex-m0=9000 cortex-m33=8000..8100
 //
-// Of an instruction that the decoder does not know, and that ran, it prints the code.
+// With at=FUNCTION, it prints that at each call of this function, too. Of an instruction that ran and the decoder does not know, it prints
+// the code.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -34,6 +35,8 @@ struct Model {
 // Never destroyed: QEMU calls back until its process has ended.
 auto& models = *new std::vector<Model>;
 auto& decoded = *new std::deque<Instruction>;
+auto& printed_at = *new std::string;
+std::uint64_t entry = 0;  // of that function
 bool has_helium = false, copies_code = false;
 std::size_t instructions = 0;
 const Instruction* last = nullptr;  // has begun; what it costs also depends on the one that follows
@@ -102,7 +105,7 @@ void restart(unsigned, void*) {
 }
 
 void print(unsigned, void*) {
-  std::printf("%zu", instructions);
+  std::printf("\n%zu", instructions);  // the program may be within a line
   for (const Model& model : models) {
     std::printf(" %s", model.name.c_str());
     for (std::size_t i = 0; i < 2 && model.bounds[i]; ++i)
@@ -135,13 +138,13 @@ void translated(Plugin, qemu_plugin_tb* block) {
   const std::string_view function = symbol == nullptr ? "" : symbol;
   if (function == "ticks_handler") return;  // an interrupt
   const std::size_t size = qemu_plugin_tb_n_insns(block);
+  const std::uint64_t address = qemu_plugin_insn_vaddr(first);
   for (std::size_t i = 0; i < size && !models.empty(); ++i) watch(qemu_plugin_tb_get_insn(block, i));
-  if (function == "count_begin")
-    qemu_plugin_register_vcpu_insn_exec_cb(first, restart, no_registers, nullptr);
-  else if (function == "count_end")
-    qemu_plugin_register_vcpu_insn_exec_cb(first, print, no_registers, nullptr);
-  else
-    qemu_plugin_register_vcpu_tb_exec_cb(block, runs, no_registers, reinterpret_cast<void*>(size));
+  if (function == printed_at && !function.empty() && entry == 0) entry = address;  // a call comes before any other block
+  const bool is_begin = function == "count_begin", is_end = function == "count_end";
+  if (is_begin) qemu_plugin_register_vcpu_insn_exec_cb(first, restart, no_registers, nullptr);
+  if (is_end || address == entry) qemu_plugin_register_vcpu_insn_exec_cb(first, print, no_registers, nullptr);
+  if (!is_begin && !is_end) qemu_plugin_register_vcpu_tb_exec_cb(block, runs, no_registers, reinterpret_cast<void*>(size));
 }
 
 }  // namespace
@@ -151,8 +154,12 @@ int qemu_plugin_version = qemu_plugin_scoreboard_new == nullptr ? 1 : 2;
 int qemu_plugin_install(Plugin plugin, const qemu_info_t* qemu, int count, char** options) {
   copies_code = qemu->version > 2;
   for (const std::string_view option : std::span(options, static_cast<std::size_t>(count))) {
-    constexpr std::string_view core = "core=";
+    constexpr std::string_view core = "core=", at = "at=";
     if (option.starts_with(core) && add_model(option.substr(core.size()))) continue;
+    if (option.starts_with(at)) {
+      printed_at = option.substr(at.size());
+      continue;
+    }
     std::fprintf(stderr, "counter: there is no %.*s\n", static_cast<int>(option.size()), option.data());
     return 1;
   }

@@ -98,11 +98,12 @@ def measure(folder, counter, core):
     source.write_text(PROGRAM.format(sequences="".join(sequences)), encoding="utf-8")
     call(["arm-none-eabi-gcc", *arguments(core), "-nostdlib", "-Wl,--no-warn-rwx-segments", f"-L{targets.BOARDS}",
           f"-T{targets.BOARDS / BOARDS[core] / 'memory.ld'}", source, "-o", program])
-    printed = call([*targets.emulator(BOARDS[core]), program, "-d", "plugin", "-plugin", f"{counter},core=cortex-{core}"],
-                   seconds=60)
+    plugin = ["-d", "plugin", "-plugin", f"{counter},core=cortex-{core}"]
+    printed = call([*targets.emulator(BOARDS[core]), program, *plugin], seconds=60)
     if "unknown" in printed:
         raise ValueError(printed)
-    bounds = [list(map(int, its.split(".."))) for its in re.findall(rf"^\d+ cortex-{core}=(\S+)$", printed, re.MULTILINE)]
+    counted = re.findall(rf"^\d+ cortex-{core}=(\S+)$", printed, re.MULTILINE)
+    bounds = [list(map(int, its.split(".."))) for its in counted]
     few, many = REPEATED
     return [[(more - less) / (many - few) for less, more in zip(*its, strict=True)]
             for its in zip(bounds[::2], bounds[1::2], strict=True)]
