@@ -27,9 +27,10 @@ def cost_table(row, cores):
     call, _, shapes = html.escape(row["what"], quote=False).rpartition(": ")
     lines = ['<div class="costs-of"><table class="costs doxtable">',
              f"<caption><code>{call}</code> {shapes}</caption>",
-             "<tr><th>board</th><th>flash</th><th>scratch</th><th>stack</th><th>instructions</th></tr>"]
+             "<tr><th>board</th><th>flash</th><th>scratch</th><th>stack</th><th>instructions</th><th>cycles</th></tr>"]
     for board, cost in row["boards"].items():
         cells = "".join(f"<td>{cost[what]:,}</td>" for what in ("flash", "scratch", "stack", "instructions"))
+        cells += f"<td>{' to '.join(f'{bound:,}' for bound in cost['cycles'])}</td>"
         lines.append(f"<tr><td>{cores[board]}<br/><small>{board}</small></td>{cells}</tr>")
     return "\n".join([*lines, "</table></div>"])
 
@@ -41,9 +42,9 @@ def listed(title, links):
 
 def page(name, notion, costs, said, link):
     """Returns the page of a notion: what was `said` of its headers, where it is used, what calls cost, diagnostics."""
-    explained = ("<h2>What it costs</h2>\n<p>Bytes, and instructions of one call, on emulated boards by "
-                 f"{costs['compiler']}; flash is what an image grows by, with all that comes along. "
-                 "<code>tests/bench costs</code> measures it anew.</p>")
+    explained = ("<h2>What it costs</h2>\n<p>Bytes, and instructions and cycles of one call, on emulated boards "
+                 f"by {costs['compiler']}; flash is what an image grows by, with all that comes. Cycles are estimated: "
+                 f"{link('tests/speed/cycles/README.md')}. <code>tests/bench costs</code> measures it anew.</p>")
     tables = [cost_table(costs["rows"][row], costs["cores"]) for row in notion.get("costs", [])]
     diagnostics = errors.links([*notion["headers"], *notion.get("checks", [])])
     parts = [*said, listed("See it used", map(link, notion["see"])),
