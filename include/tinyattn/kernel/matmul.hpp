@@ -35,7 +35,8 @@ TINYATTN_KERNEL void matmul(const AnyProduct& p) noexcept {
   static_assert(operand<decltype(p.b), Port>, "b lacks from, element, load or load_n");
   if constexpr (is_specialized<Port>(shape) && !is_transposed<decltype(p.b)>)
     specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
-  else if constexpr (shape.rows == 1 && has_row_kernel<Port, AnyProduct>)
+  else if constexpr (is_of_multiples<Port, AnyProduct> ||
+                     (shape.rows == 1 && has_row_kernel<Port, AnyProduct>))
     matmul_row<Port>(p);
   else if constexpr (Port::tiles_overlap)
     cover_with_overlap<Port>(p);

@@ -97,19 +97,30 @@ concept adds_multiples = requires(const float* from, float* to) {
   Port::add_multiple(0.0f, from, 1, to, 1);
 };
 
+// Whether such a product is computed by multiples, whatever its rows.
+template <class Port, class AnyProduct>
+inline constexpr bool is_of_multiples = false;
+template <adds_multiples Port, class Initial>
+inline constexpr bool is_of_multiples<Port, Product<Dense, Dense, Initial>> = true;
+template <adds_multiples Port, class Initial>
+inline constexpr bool is_of_multiples<Port, Product<Dense, Transposed<>, Initial>> = true;
+
 // Whether the port has a kernel of its own for one row of such a product.
 template <class Port, class AnyProduct>
 inline constexpr bool has_row_kernel = std::same_as<AnyProduct, Product<>> &&
                                        (adds_multiples<Port> || requires { Port::row_vectors; });
 
-// Element (k, j) of b lies at b[k * next_row + j * next].
+// Computes all rows. Element (k, j) of b lies at b[k * next_row + j * next].
 template <class Port>
 TINYATTN_KERNEL void add_multiples(const auto& p, const float* b, std::size_t next_row,
                                    std::size_t next) noexcept {
-  for (std::size_t j = 0; j < p.cols; ++j)
-    p.out.data[j] = is_null(p.initial.data) ? 0.0f : p.initial.data[j];
-  for (std::size_t k = 0; k < p.inner; ++k)
-    Port::add_multiple(p.a.data[k], b + k * next_row, next, p.out.data, p.cols);
+  for (std::size_t i = 0; i < p.rows; ++i) {
+    float* const out = p.out.at(i, 0);
+    for (std::size_t j = 0; j < p.cols; ++j)
+      out[j] = is_null(p.initial.data) ? 0.0f : *initial_at<Port, 1>(p, i, j).data;
+    for (std::size_t k = 0; k < p.inner; ++k)
+      Port::add_multiple(*p.a.at(i, k), b + k * next_row, next, out, p.cols);
+  }
 }
 
 // --- Transposed: the sums of several columns side by side ---
@@ -178,15 +189,16 @@ TINYATTN_KERNEL void cover_transposed(const auto& p) noexcept {
 
 // --- The product ---
 
-// out = initial + a . b for a product of one row; the bias may not be `out`.
+// out = initial + a . b for a product of one row, or of any number where the port adds multiples;
+// the bias may not be `out`.
 template <class Port, class AnyProduct = Product<>>
 [[gnu::noinline]] constexpr void matmul_row(const AnyProduct& p) noexcept {
   constexpr bool dense = std::same_as<AnyProduct, Product<>>,
                  transposed = std::same_as<AnyProduct, Product<Dense, Transposed<>>>;
-  if constexpr (dense && adds_multiples<Port>)
-    add_multiples<Port>(p, p.b.data, p.b.stride, 1);
-  else if constexpr (transposed && adds_multiples<Port>)
+  if constexpr (is_of_multiples<Port, AnyProduct> && is_transposed<decltype(p.b)>)
     add_multiples<Port>(p, p.b.stored.data, 1, p.b.stored.stride);
+  else if constexpr (is_of_multiples<Port, AnyProduct>)
+    add_multiples<Port>(p, p.b.data, p.b.stride, 1);
   else if constexpr (transposed)
     cover_transposed<Port>(p);
   else if constexpr (dense && requires { Port::row_vectors; })

@@ -130,12 +130,7 @@ template <class Port>
 [[gnu::noinline]] constexpr void multiply_by_transposed(
     const Product<Dense, Transposed<>, Dense>& p) noexcept {
   if constexpr (adds_multiples<Port>) {
-    for (std::size_t i = 0; i < p.rows; ++i) {
-      const float* const initial = is_null(p.initial.data) ? nullptr : p.initial.at(i, 0);
-      const Product<> row{1,          p.inner, p.cols,          p.a.from(i, 0),
-                          p.b.stored, initial, p.out.from(i, 0)};
-      add_multiples<Port>(row, row.b.data, 1, row.b.stride);
-    }
+    add_multiples<Port>(p, p.b.stored.data, 1, p.b.stored.stride);
   } else if constexpr (requires { Port::dot_rows; }) {
     multiply_by_dot_tiles<Port>(p);
   } else if constexpr (Port::lanes == 1 && requires { Port::dot_products; }) {
