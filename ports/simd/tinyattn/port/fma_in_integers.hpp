@@ -203,77 +203,94 @@ struct unpacked {
                         z);
 }
 
-// 2^14 x y for x and y of 24 bits. Ignores higher bits of y.
-[[gnu::always_inline]] constexpr std::uint64_t multiply_high(std::uint32_t x,
+// A factor of a row of sums, and which exponents of an addend are ordinary: with these, a sum is a
+// normal number, and a second factor that is none is too far away.
+struct row_factor {
+  std::uint32_t bits, exponent, mantissa;  // the mantissa's highest bit is bit 30
+  std::uint32_t least = 256, span = 0;     // of an addend's exponent: the least, the most minus it
+
+  [[gnu::always_inline]] explicit constexpr row_factor(std::uint32_t a) noexcept
+      : bits(a), exponent(a << 1 >> 24), mantissa(((a & (hidden_bit - 1)) | hidden_bit) << 7) {
+    if (exponent - 1 >= 254) return;
+    least = exponent < 103 ? 8 : exponent - 95;
+    span = (exponent > 124 ? 220 : exponent + 96) - least;
+  }
+};
+
+// The high word of 2^14 x y, of which x and y are 2^7 times: its highest bit is bit 28 or 29.
+[[gnu::always_inline]] constexpr std::uint32_t multiply_high(std::uint32_t x,
                                                              std::uint32_t y) noexcept {
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-  return shift_left(multiply_in_halves(x, unpack_normal(y).mantissa), 6);
+  const std::uint32_t x_high = x >> 16, x_low = x & 0xffffu;
+  const std::uint32_t y_high = y >> 16, y_low = y & 0xffffu;
+  const std::uint32_t middle = x_high * y_low + x_low * y_high + ((x_low * y_low) >> 16);
+  return x_high * y_high + (middle >> 16);
 #else
-  return std::uint64_t{x << 6} * ((y << 8) | sign_bit);
+  return high_word(std::uint64_t{x} * y);
 #endif
 }
 
-// Rounds the top word of a sum to a float. Its highest bit is bit 30, or up to five below; `rest`
-// is 0 if all lower words are 0. Returns false if the sum is smaller, or may not be a normal float.
-[[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::int32_t exponent,
-                                                     std::uint32_t high, std::uint32_t rest,
-                                                     float& to) noexcept {
-  if (rest != 0) high |= 1u;
-  const auto places = static_cast<std::uint32_t>(std::countl_zero(high)) - 1u;
-  const std::uint32_t below = static_cast<std::uint32_t>(exponent) - places;
-  if (places > 5 || below >= 250u) [[unlikely]]
+// Rounds a sum whose exponent is `exponent` if its highest bit is bit 28. It is up to one off what
+// it stands for. Returns false if it then may have too few bits, or be a tie.
+[[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::uint32_t exponent,
+                                                     std::uint32_t sum, float& to) noexcept {
+  if (sum < 0x02000000u || sum >> 31 != 0) [[unlikely]]
     return false;
-  high <<= places;
-  const std::uint32_t mantissa = (high + 0x3fu + ((high >> 7) & 1u)) >> 7;
-  to = __builtin_bit_cast(float, (sign & sign_bit) | (mantissa + (below << 23)));
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+  exponent += 1;
+  for (; (sum >> 30) == 0; sum <<= 1) --exponent;
+#else
+  const auto places = static_cast<std::uint32_t>(std::countl_zero(sum)) - 1;
+  sum <<= places;
+  exponent += 1 - places;
+#endif
+  sum += 0x40u;
+  if (sum << 25 == 0) [[unlikely]]
+    return false;
+  to = __builtin_bit_cast(float, (sign & sign_bit) | ((exponent << 23) + (sum >> 7)));
   return true;
 }
 
-// to += a * b, if a, b and the sum are normal numbers and the two terms are less than 2^31 apart
-// and do not cancel; else returns false. The product begins at bit 60 or 61 of 64, the addend at
-// bit 60. `distance` is by how much the product's unit is higher.
-[[gnu::always_inline]] constexpr bool add_ordinary(unpacked x, std::uint32_t a, std::uint32_t b,
+// to += a * b, if the addend is ordinary, and the product less than 2^32 times below it and 2^6
+// above it; else returns false. What is shifted out decides only ties, which are not ordinary.
+[[gnu::always_inline]] constexpr bool add_ordinary(const row_factor& a, std::uint32_t b,
                                                    float& to) noexcept {
   const auto c = __builtin_bit_cast(std::uint32_t, to);
-  const unpacked y = unpack_normal(b), z = unpack_normal(c);
-  if (!is_normal(y) || z.exponent == 0) [[unlikely]]
+  const std::uint32_t exponent = c << 1 >> 24;
+  if (exponent - a.least > a.span) [[unlikely]]
     return false;
-  const std::uint32_t sign = a ^ b, addend = z.mantissa << 5;
-  const std::uint64_t product = multiply_high(x.mantissa, b);
-  const auto exponent = static_cast<std::int32_t>(z.exponent) + 1;
-  const auto distance = static_cast<std::int32_t>(x.exponent + y.exponent - z.exponent) - 127;
-  const bool differ = static_cast<std::int32_t>(sign ^ c) < 0;
-  if (distance < 0) {
-    const auto places = static_cast<std::uint32_t>(-distance);
-    if (places > 31) [[unlikely]]
-      return false;
-    const std::uint32_t high = high_word(product) >> places;
-    const std::uint32_t rest = (high_word(product) << (32 - places)) | low_word(product);
-    const std::uint32_t sum = differ ? addend - high - (rest != 0 ? 1u : 0u) : addend + high;
-    return round_ordinary(c, exponent, sum, rest, to);
+  const std::uint32_t places = exponent + 127 - a.exponent - (b << 1 >> 24);
+  const std::uint32_t high = multiply_high(a.mantissa, ((b & (hidden_bit - 1)) | hidden_bit) << 7);
+  const std::uint32_t rest = c << 9 >> 4;
+  const bool differ = static_cast<std::int32_t>(a.bits ^ b ^ c) < 0;
+  if (places - 1 >= 31) [[unlikely]] {
+    const std::uint32_t distance = 0 - places;
+    if (distance > 5) return false;
+    const std::uint32_t other = (rest + 0x10000000u) >> distance;
+    return round_ordinary(a.bits ^ b, exponent + distance, differ ? high - other : high + other,
+                          to);
   }
-  if (distance > 31) [[unlikely]]
+  const std::uint32_t shifted = high >> places;
+  const std::uint32_t sum = differ ? rest - shifted : rest + shifted;
+  if (sum >> 28 != 0) [[unlikely]]
+    return round_ordinary(c, exponent, sum + 0x10000000u, to);
+  const std::uint32_t mantissa = (sum << 2) + 0x40u;
+  if (mantissa << 25 == 0) [[unlikely]]
     return false;
-  const auto places = static_cast<std::uint32_t>(distance);
-  const std::uint64_t other = words(addend >> places, (addend << 1) << (31 - places));
-  const std::uint64_t sum = differ ? product - other : product + other;
-  return round_ordinary(sign, exponent + distance, high_word(sum), low_word(sum), to);
+  to = __builtin_bit_cast(float, (c >> 23 << 23) + (mantissa >> 7));
+  return true;
 }
 
 // to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once. Unpacks `a` once and
-// needs no call for normal numbers: about 60 instructions per element on a Cortex-M3.
+// needs no call for ordinary numbers: about 50 instructions per element on a Cortex-M3.
 [[gnu::noinline]] inline void add_multiple_in_integers(float a, const float* from, std::size_t next,
                                                        float* to, std::size_t count) noexcept {
-  const auto bits = __builtin_bit_cast(std::uint32_t, a);
-  const unpacked x = unpack_normal(bits);
-  const float* const end = is_normal(x) ? to + count : to;
-  for (; to != end; ++to, from += next)
-    if (!add_ordinary(x, bits, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
+  const row_factor factor(__builtin_bit_cast(std::uint32_t, a));
+  for (float* const end = to + count; to != end; ++to, from += next)
+    if (!add_ordinary(factor, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
       asm("" : "+r"(to), "+r"(from));  // so that both floats are read again: registers are scarce
       *to = fma_in_integers(a, *from, *to);
     }
-  if (!is_normal(x))
-    for (std::size_t j = 0; j < count; ++j) to[j] = fma_in_integers(a, from[j * next], to[j]);
 }
 
 }}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail
