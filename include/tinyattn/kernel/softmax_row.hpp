@@ -7,6 +7,8 @@
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
 
+#include <cstdint>
+
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -31,10 +33,19 @@ TINYATTN_KERNEL auto exponential(typename Port::vec score, typename Port::broadc
       Port::select_less(t, Port::splat(-69.0f), Port::splat(exp_is_zero), t));
 }
 
+// Whether x is 0.
+template <class Port>
+TINYATTN_KERNEL bool is_zero(float x) noexcept {
+  if constexpr (requires { &Port::add_multiple; })  // a comparison is a function, too
+    return __builtin_bit_cast(std::uint32_t, x) << 1 == 0;
+  else
+    return x == 0.0f;
+}
+
 // Returns the number by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
 template <class Port>
 TINYATTN_KERNEL auto reciprocal(float sum) noexcept {
-  return Port::broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);
+  return Port::broadcast(is_zero<Port>(sum) ? 0.0f : 1.0f / sum);
 }
 
 // --- `Rows` rows of one length side by side: while one waits for a result, another goes on ---

@@ -54,8 +54,13 @@ float in_vectors(float a, float b, float c) {
   return result.back();
 }
 
+float as_multiple(float a, float b, float c) {
+  port::detail::add_multiple_in_integers(a, &b, 1, &c, 1);
+  return c;
+}
+
 // What is compared with the machine's fma; and from_halves: the product of mantissas, as a Cortex-M0 computes it from their halves.
-enum { in_double, in_integers, in_this_build, in_its_vectors, from_halves, functions };
+enum { in_double, in_integers, as_a_multiple, in_this_build, in_its_vectors, from_halves, functions };
 
 struct Report {
   std::array<Mistakes<3>, functions> mistakes;
@@ -75,10 +80,12 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
     const auto [a, b, c] = operands;
     const float exact = machine_fma(a, b, c);
     const std::uint32_t m = bits_of(a) & 0xffffffu, n = bits_of(b) & 0xffffffu;
-    const float results[] = {port::detail::fma_in_double(a, b, c), port::detail::fma_in_integers(a, b, c), fma(a, b, c),
-                             in_vectors(a, b, c)};
+    const float results[] = {port::detail::fma_in_double(a, b, c), port::detail::fma_in_integers(a, b, c), as_multiple(a, b, c),
+                             fma(a, b, c), in_vectors(a, b, c)};
     for (std::size_t f = 0; f < from_halves; ++f) report.mistakes[f].note(operands, bits_of(results[f]) == bits_of(exact));
-    report.mistakes[from_halves].note(operands, port::detail::multiply_in_halves(m, n) == std::uint64_t{256} * m * n);
+    const bool is_exact = port::detail::multiply_in_halves(m, n) == std::uint64_t{256} * m * n;
+    const bool is_high = port::detail::multiply_high_in_halves(m << 7, n << 7) == std::uint64_t{m} * n >> 18;
+    report.mistakes[from_halves].note(operands, is_exact && is_high);
     for (std::size_t kind = 0; kind < std::size(kinds); ++kind) report.of_kind[kind] += kinds[kind].has(operands, exact);
   }
 }
@@ -103,6 +110,7 @@ constexpr Test tests[] = {
                 }),
     at_run_time("fma in double is the machine's", has_no_mistakes<in_double>),
     at_run_time("fma in integers is the machine's", has_no_mistakes<in_integers>),
+    at_run_time("a multiple in integers is the machine's fma", has_no_mistakes<as_a_multiple>),
     at_run_time("fma of this build is the machine's", has_no_mistakes<in_this_build>),
     at_run_time("fma of this build's vectors is the machine's", has_no_mistakes<in_its_vectors>),
     at_run_time("the product from halves is exact", has_no_mistakes<from_halves>),

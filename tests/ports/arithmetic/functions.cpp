@@ -4,6 +4,7 @@
 // of functions in the table below, to check only these: functions exp silu
 #include "in_parallel.hpp"
 #include "tinyattn/activation.hpp"
+#include "tinyattn/port/exp_in_integers.hpp"
 #include "tinyattn/training/kernel/activation.hpp"
 
 #include <algorithm>
@@ -195,6 +196,7 @@ void check_equal(Check& check, float from, float to) {
 constexpr auto machine_sqrt = [](float x) { return std::sqrt(x); };
 constexpr auto our_sqrt = [](float x) { return sqrt(x); };
 constexpr auto short_exp = [](float x) { return kernel::exp_of_nonpositive<Native>(x); };
+constexpr auto exp_in_integers = [](float x) { return x == x ? port::detail::exp_of_nonpositive_in_integers(x) : short_exp(x); };
 
 constexpr Test tests[] = {
     at_run_time("exp is within 1 ulp, and not negative", check_function<0>),
@@ -211,6 +213,8 @@ constexpr Test tests[] = {
                 [](Check& check) { check_equal<our_sqrt, machine_sqrt>(check, -INFINITY, INFINITY); }),
     at_run_time("the short form of exp that softmax uses has the same bits from -69 to 0",
                 [](Check& check) { check_equal<short_exp, [](float x) { return exp(x); }>(check, -69.0f, 0.0f); }),
+    at_run_time("so has its form in integers, from -87 to 0",
+                [](Check& check) { check_equal<exp_in_integers, short_exp>(check, -87.0f, 0.0f); }),
 };
 
 }}  // namespace tinyattn::test

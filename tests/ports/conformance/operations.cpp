@@ -97,6 +97,12 @@ void check_products(Check& check) {
     };
     const float a = any(), b = any(), product = Reference::mul(a, b);
     if (product == product) check.same_bits(port::detail::multiply_in_integers(a, b), product);
+    const float near = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, a) ^ (next(state) & 0x83ffffffu));
+    for (const float other : {b, near, -a, a * 0.0f}) {
+      const float sum = Reference::add(a, other);
+      if (sum == sum) check.same_bits(port::detail::add_in_integers(a, other), sum);
+      check.that(port::detail::is_less_in_integers(a, other) == (a < other));
+    }
   }
 }
 

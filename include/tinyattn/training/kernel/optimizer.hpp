@@ -187,15 +187,6 @@ template <class Port>
           Single::divide(2.0f * smallest_size, one_minus_beta2)};
 }
 
-// a * b; by the port's quick product, if it has one.
-template <class Port>
-TINYATTN_KERNEL auto product_of(typename Port::vec a, auto b) noexcept {
-  if constexpr (requires { Port::quick_mul(a, b); })
-    return Port::quick_mul(a, b);
-  else
-    return Port::mul(a, b);
-}
-
 // Moves the weights of a vector along:
 //   mean = beta1 * mean + (1 - beta1) * d
 //   square = beta2 * square + (1 - beta2) * d^2
@@ -210,17 +201,16 @@ TINYATTN_KERNEL void adamw_vector(const AdamWFactors& by, auto at, typename Port
     d = cut_small<Port>(d);
     d_square = cut_small_square<Port>(d_square);
   }
-  const auto m =
-      cut_small<Port>(Port::fma(Port::broadcast(by.beta1), at.load(mean, 0.0f),
-                                product_of<Port>(d, Port::broadcast(by.one_minus_beta1))));
+  const auto m = cut_small<Port>(Port::fma(Port::broadcast(by.beta1), at.load(mean, 0.0f),
+                                           Port::mul(d, Port::broadcast(by.one_minus_beta1))));
   auto v = Port::fma(Port::broadcast(by.one_minus_beta2), d_square,
-                     product_of<Port>(at.load(square, 0.0f), Port::broadcast(by.beta2)));
+                     Port::mul(at.load(square, 0.0f), Port::broadcast(by.beta2)));
   if (IsCut) v = cut_small_square<Port>(v);
   at.store(mean, m);
   at.store(square, v);
   const auto size =
       Port::fma(Port::broadcast(by.share), square_roots<Port>(v), Port::splat(by.epsilon));
-  const auto decayed = product_of<Port>(at.load(weight, 0.0f), Port::broadcast(by.decay));
+  const auto decayed = Port::mul(at.load(weight, 0.0f), Port::broadcast(by.decay));
   at.store(weight, Port::fma(Port::broadcast(-by.rate), quotient<Port>(m, size), decayed));
 }
 
@@ -229,8 +219,7 @@ template <class Port>
 [[gnu::noinline]] constexpr void adamw_of_small(const AdamWFactors& by, std::size_t j, float d,
                                                 float* weight, float* mean,
                                                 float* square) noexcept {
-  adamw_vector<Port, true>(by, RowVector<Port, true>{j}, d, product_of<Port>(d, d), weight, mean,
-                           square);
+  adamw_vector<Port, true>(by, RowVector<Port, true>{j}, d, Port::mul(d, d), weight, mean, square);
 }
 
 template <class Port>
@@ -238,7 +227,7 @@ template <class Port>
                                        const float* gradient, float* mean, float* square) noexcept {
   const AdamWFactors factors = by;  // in registers: a store could change what `by` refers to
   for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    const auto d = at.load(gradient, 0.0f), d_square = product_of<Port>(d, d);
+    const auto d = at.load(gradient, 0.0f), d_square = Port::mul(d, d);
     if constexpr (Port::lanes != 1)
       adamw_vector<Port, true>(factors, at, d, d_square, weight, mean, square);
     else if (is_below(d_square, factors.least_square)) [[unlikely]]

@@ -112,7 +112,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   add_multiple_of_large(a, from, to, count, least)
 //                           to[j] += a * from[j], rounded once, or a * 0 if the size of from[j] is
 //                           below `least`; returns how many it computed, up to `count`
-//   quick_mul(a, b)         mul(a, b), where a product is a function: faster, by more code
+//   exp_of_nonpositive(x)   that of elementwise.hpp, where fma is a function
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
 //                           exp_numbers of elementwise.hpp. A port of one lane that has it also has

@@ -70,8 +70,12 @@ inline constexpr float exp_is_zero = -88.0f;
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
     typename Port::vec x) noexcept {
-  const auto e = reduce_exponent<Port>(x);
-  return Port::mul(e.power, Port::exponent_bits(e.shifted));
+  if constexpr (requires { Port::exp_of_nonpositive(x); }) {
+    return Port::exp_of_nonpositive(x);
+  } else {
+    const auto e = reduce_exponent<Port>(x);
+    return Port::mul(e.power, Port::exponent_bits(e.shifted));
+  }
 }
 
 // Constants of softmax for ports that compute its exponentials: the exponent below which they are

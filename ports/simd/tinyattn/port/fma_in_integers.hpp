@@ -203,32 +203,42 @@ struct unpacked {
                         z);
 }
 
+// The high word of x y, for factors below 2^31, or of 2^31 if the other is one below it.
+[[gnu::always_inline]] constexpr std::uint32_t multiply_high_in_halves(std::uint32_t x,
+                                                                       std::uint32_t y) noexcept {
+  const std::uint32_t x_high = x >> 16, x_low = x & 0xffffu;
+  const std::uint32_t y_high = y >> 16, y_low = y & 0xffffu;
+  const std::uint32_t middle = x_high * y_low + x_low * y_high + ((x_low * y_low) >> 16);
+  return x_high * y_high + (middle >> 16);
+}
+[[gnu::always_inline]] constexpr std::uint32_t multiply_high(std::uint32_t x,
+                                                             std::uint32_t y) noexcept {
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+  return multiply_high_in_halves(x, y);
+#else
+  return high_word(std::uint64_t{x} * y);
+#endif
+}
+
+// The mantissa of a normal number: its highest bit is bit 30. The high word of the product of two
+// begins at bit 28 or 29.
+[[gnu::always_inline]] constexpr std::uint32_t mantissa_of_normal(std::uint32_t bits) noexcept {
+  return ((bits & (hidden_bit - 1)) | hidden_bit) << 7;
+}
+
 // A factor of a row of sums, and which exponents of an addend are ordinary: with these, a sum is a
 // normal number, and a second factor that is none is too far away.
 struct row_factor {
-  std::uint32_t bits, exponent, mantissa;  // the mantissa's highest bit is bit 30
-  std::uint32_t least = 256, span = 0;     // of an addend's exponent: the least, the most minus it
+  std::uint32_t bits, exponent, mantissa;
+  std::uint32_t least = 256, span = 0;  // of an addend's exponent: the least, the most minus it
 
   [[gnu::always_inline]] explicit constexpr row_factor(std::uint32_t a) noexcept
-      : bits(a), exponent(a << 1 >> 24), mantissa(((a & (hidden_bit - 1)) | hidden_bit) << 7) {
+      : bits(a), exponent(a << 1 >> 24), mantissa(mantissa_of_normal(a)) {
     if (exponent - 1 >= 254) return;
     least = exponent < 103 ? 8 : exponent - 95;
     span = (exponent > 124 ? 220 : exponent + 96) - least;
   }
 };
-
-// The high word of 2^14 x y, of which x and y are 2^7 times: its highest bit is bit 28 or 29.
-[[gnu::always_inline]] constexpr std::uint32_t multiply_high(std::uint32_t x,
-                                                             std::uint32_t y) noexcept {
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
-  const std::uint32_t x_high = x >> 16, x_low = x & 0xffffu;
-  const std::uint32_t y_high = y >> 16, y_low = y & 0xffffu;
-  const std::uint32_t middle = x_high * y_low + x_low * y_high + ((x_low * y_low) >> 16);
-  return x_high * y_high + (middle >> 16);
-#else
-  return high_word(std::uint64_t{x} * y);
-#endif
-}
 
 // Rounds a sum whose exponent is `exponent` if its highest bit is bit 28. It is up to one off what
 // it stands for. Returns false if it then may have too few bits, or be a tie.
@@ -256,29 +266,34 @@ struct row_factor {
 [[gnu::always_inline]] constexpr bool add_ordinary(const row_factor& a, std::uint32_t b,
                                                    float& to) noexcept {
   const auto c = __builtin_bit_cast(std::uint32_t, to);
-  const std::uint32_t exponent = c << 1 >> 24;
+  std::uint32_t exponent = c << 1 >> 24;
   if (exponent - a.least > a.span) [[unlikely]]
     return false;
   const std::uint32_t places = exponent + 127 - a.exponent - (b << 1 >> 24);
-  const std::uint32_t high = multiply_high(a.mantissa, ((b & (hidden_bit - 1)) | hidden_bit) << 7);
+  const std::uint32_t high = multiply_high(a.mantissa, mantissa_of_normal(b));
   const std::uint32_t rest = c << 9 >> 4;
   const bool differ = static_cast<std::int32_t>(a.bits ^ b ^ c) < 0;
-  if (places - 1 >= 31) [[unlikely]] {
+  std::uint32_t sign = c, sum = 0;
+  if (places - 1 < 31) [[likely]] {
+    const std::uint32_t shifted = high >> places;
+    sum = differ ? rest - shifted : rest + shifted;
+    if (sum >> 28 == 0) [[likely]] {
+      const std::uint32_t mantissa = (sum << 2) + 0x40u;
+      if (mantissa << 25 == 0) [[unlikely]]
+        return false;
+      to = __builtin_bit_cast(float, (c >> 23 << 23) + (mantissa >> 7));
+      return true;
+    }
+    sum += 0x10000000u;
+  } else {
     const std::uint32_t distance = 0 - places;
     if (distance > 5) return false;
     const std::uint32_t other = (rest + 0x10000000u) >> distance;
-    return round_ordinary(a.bits ^ b, exponent + distance, differ ? high - other : high + other,
-                          to);
+    sum = differ ? high - other : high + other;
+    sign ^= a.bits ^ b ^ c;
+    exponent += distance;
   }
-  const std::uint32_t shifted = high >> places;
-  const std::uint32_t sum = differ ? rest - shifted : rest + shifted;
-  if (sum >> 28 != 0) [[unlikely]]
-    return round_ordinary(c, exponent, sum + 0x10000000u, to);
-  const std::uint32_t mantissa = (sum << 2) + 0x40u;
-  if (mantissa << 25 == 0) [[unlikely]]
-    return false;
-  to = __builtin_bit_cast(float, (c >> 23 << 23) + (mantissa >> 7));
-  return true;
+  return round_ordinary(sign, exponent, sum, to);
 }
 
 // to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once. Unpacks `a` once and

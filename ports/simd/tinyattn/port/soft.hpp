@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// One lane on a core without an FPU, such as Cortex-M0 and M3: fma in integers, which takes fewer
-// instructions than the rounded product and the rounded sum of a compiler's run-time library.
+// One lane on a core without an FPU, such as Cortex-M0 and M3: in integers, which takes less
+// than the compiler's run-time library.
 #pragma once
 
+#include "tinyattn/port/exp_in_integers.hpp"
 #include "tinyattn/port/fma_in_integers.hpp"
 #include "tinyattn/port/mul_in_integers.hpp"
 #include "tinyattn/port/rounded.hpp"
@@ -35,17 +36,25 @@ struct soft : scalar, soft_integers {
                                                   float* to, std::size_t count) noexcept {
     detail::add_multiple_in_integers(a, from, next, to, count);
   }
+  TINYATTN_ALWAYS_INLINE static float exp_of_nonpositive(float x) noexcept {
+    return detail::exp_of_nonpositive_in_integers(x);
+  }
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept {
+#if defined(__thumb2__)  // whose library divides and multiplies in one piece of assembly
     return detail::rounded(a * b);
-  }
-#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1 && !defined(__OPTIMIZE_SIZE__)
-  // mul in fewer instructions, with more code.
-  TINYATTN_ALWAYS_INLINE static float quick_mul(float a, float b) noexcept {
+#else
     return detail::multiply_in_integers(a, b);
-  }
 #endif
+  }
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
-    return detail::rounded(a) + detail::rounded(b);
+    return detail::add_in_integers(a, b);
+  }
+  TINYATTN_ALWAYS_INLINE static float maximum(float a, float b) noexcept {
+    return detail::is_less_in_integers(a, b) ? b : a;
+  }
+  TINYATTN_ALWAYS_INLINE static float select_less(float a, float b, float less,
+                                                  float otherwise) noexcept {
+    return detail::is_less_in_integers(a, b) ? less : otherwise;
   }
 };
 
