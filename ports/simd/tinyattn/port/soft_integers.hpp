@@ -18,7 +18,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct soft_integers : soft_scaling {
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && !defined(__ARM_BIG_ENDIAN)
-#if defined(__OPTIMIZE_SIZE__)  // one loop takes less flash; the sums are the same
+#if __ARM_ARCH_ISA_THUMB == 1 || defined(__OPTIMIZE_SIZE__)  // two rows gain little or nothing
   static constexpr std::size_t integer_rows = 1;
 #else
   static constexpr std::size_t integer_rows = 2;
@@ -45,16 +45,21 @@ struct soft_integers : soft_scaling {
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
     static_assert(Rows == 1 || Rows == integer_rows);
-    std::uint32_t* below = sums + cols;
-    if (columns == 2 && cols % 2 != 0) {  // the first column twice
-      std::uint32_t twice[4];
-      dots_of<Rows>(q, q_stride, codes, 0, terms, twice, twice + 2, twice + 2);
-      *sums++ = twice[0];
-      if constexpr (Rows == 2) *below++ = twice[2];
-      if (--cols == 0) return;
-      codes += stride;
+    std::uint32_t *const end = sums + cols, *below = end;
+    if (cols < columns) {  // each column several times
+      for (; sums != end; ++sums, ++below, codes += stride) {
+        std::uint32_t same[columns * Rows];
+        dots_of<Rows>(q, q_stride, codes, 0, terms, same, same + columns, same + columns);
+        *sums = same[0];
+        if constexpr (Rows == 2) *below = same[columns];
+      }
+      return;
     }
-    dots_of<Rows>(q, q_stride, codes, stride, terms, sums, sums + cols, below);
+    if (const std::size_t left = cols % columns; left != 0) {  // some columns twice
+      dots_of<Rows>(q, q_stride, codes, stride, terms, sums, sums + columns, below);
+      sums += left, below += left, codes += left * stride;
+    }
+    dots_of<Rows>(q, q_stride, codes, stride, terms, sums, end, below);
   }
 
   // Sums of one row from `sums` to `end`, and of a second row from `below` on.
@@ -65,7 +70,7 @@ struct soft_integers : soft_scaling {
                                              std::size_t terms, std::uint32_t* sums,
                                              std::uint32_t* end,
                                              [[maybe_unused]] std::uint32_t* below) noexcept {
-#if !defined(__OPTIMIZE_SIZE__)
+#if __ARM_ARCH_ISA_THUMB == 2 && !defined(__OPTIMIZE_SIZE__)
     if constexpr (Rows == 2)
       return dots_of_rows(q, q + q_stride, codes, stride, terms, sums, end, below);
 #endif
@@ -73,64 +78,37 @@ struct soft_integers : soft_scaling {
   }
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
-  static constexpr std::size_t columns = 1;
+  static constexpr std::size_t columns = 4;
 
-#define TINYATTN_ADD(w, q, sum) "muls " q ", " w "\n add " sum ", " q "\n"
-#define TINYATTN_FOUR(w)                                                                          \
-  "ldmia r0!, {r4-r7}\n" TINYATTN_ADD(w, "r4", "r8") "lsrs " w ", #8\n"                           \
-  TINYATTN_ADD(w, "r5", "r8") "lsrs " w ", #8\n" TINYATTN_ADD(w, "r6", "r8")                      \
-  "lsrs " w ", #8\n" TINYATTN_ADD(w, "r7", "r8")
-#define TINYATTN_EIGHT "ldmia r1!, {r2, r3}\n" TINYATTN_FOUR("r2") TINYATTN_FOUR("r3")
-  // r8 is the sum, r9 the end of the row, r10 its start, r11 where the sum goes, r12 the distance
-  // from the end of a column to the next, lr where a column enters the turn of 32 terms.
+#define TINYATTN_ADD(q, sum) "muls r3, " q "\n add " sum ", r3\n"
+#define TINYATTN_COLUMN(sum, next)                                                                \
+  "ldr r2, [r1]\n add r1, " next "\n lsrs r3, r2, #8\n" TINYATTN_ADD("r5", sum)                   \
+  "lsrs r3, r2, #16\n" TINYATTN_ADD("r6", sum) "lsrs r3, r2, #24\n" TINYATTN_ADD("r7", sum)       \
+  "muls r2, r4\n add " sum ", r2\n"
+#define TINYATTN_FOUR                                                                             \
+  "ldmia r0!, {r4-r7}\n" TINYATTN_COLUMN("r8", "r12") TINYATTN_COLUMN("r9", "r12")                \
+  TINYATTN_COLUMN("r10", "r12") TINYATTN_COLUMN("r11", "lr")
+  // Four columns at a time. r0 is in the row, r1 in the codes; r8 to r11 are the sums, r12 is the
+  // stride, and lr leads from the fourth column to the next word of the first. On the stack: the
+  // start of the row, its end, and the distance from the end of a column to the next four.
   [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
                                                         std::size_t, std::size_t, std::uint32_t*,
                                                         std::uint32_t*) noexcept {
     asm volatile(
         ".syntax unified\n"
         "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
-        "ldr r4, [sp, #36]\n mov r11, r4\n mov r10, r0\n subs r2, r2, r3\n mov r12, r2\n"
-        "lsls r4, r3, #2\n adds r4, r4, r0\n mov r9, r4\n"
-        "negs r3, r3\n lsls r3, r3, #27\n lsrs r3, r3, #30\n movs r2, #50\n muls r3, r2\n"
-        "adr r2, 2f\n adds r2, r2, r3\n mov lr, r2\n"
-        "1: mov r0, r10\n movs r2, #0\n mov r8, r2\n mov pc, lr\n"
-        ".balign 4\n"
-        "2: " TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT "cmp r0, r9\n bne 2b\n"
-        "mov r2, r11\n mov r3, r8\n stmia r2!, {r3}\n mov r11, r2\n add r1, r12\n"
-        "ldr r3, [sp, #40]\n cmp r2, r3\n bne 1b\n"
-        "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n");
-  }
-#undef TINYATTN_EIGHT
-#undef TINYATTN_FOUR
-
-#if !defined(__OPTIMIZE_SIZE__)
-#define TINYATTN_BOTH(a, b) TINYATTN_ADD("r3", a, "r8") TINYATTN_ADD("r3", b, "r9")
-#define TINYATTN_TWO                                                                              \
-  "ldmia r0!, {r4, r5}\n ldmia r1!, {r6, r7}\n" TINYATTN_BOTH("r4", "r6") "lsrs r3, r3, #8\n"     \
-  TINYATTN_BOTH("r5", "r7")
-#define TINYATTN_FOUR "ldmia r2!, {r3}\n" TINYATTN_TWO "lsrs r3, r3, #8\n" TINYATTN_TWO
-  // r8 and r9 are the sums, r10 is the start of the row, r11 its end, r12 the distance from the end
-  // of a column to the next, lr the distance to the second row.
-  [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
-                                                         const std::uint8_t*, std::size_t,
-                                                         std::size_t, std::uint32_t*,
-                                                         std::uint32_t*, std::uint32_t*) noexcept {
-    asm volatile(
-        ".syntax unified\n"
-        "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
-        "subs r1, r1, r0\n mov lr, r1\n mov r10, r0\n ldr r4, [sp, #36]\n subs r3, r3, r4\n"
-        "mov r12, r3\n lsls r4, r4, #2\n adds r4, r4, r0\n mov r11, r4\n"
-        "1: mov r0, r10\n mov r1, lr\n adds r1, r1, r0\n movs r3, #0\n mov r8, r3\n mov r9, r3\n"
-        "2: " TINYATTN_FOUR TINYATTN_FOUR "cmp r0, r11\n bne 2b\n"
-        "add r2, r12\n ldr r3, [sp, #40]\n mov r4, r8\n stmia r3!, {r4}\n str r3, [sp, #40]\n"
-        "ldr r5, [sp, #48]\n mov r4, r9\n stmia r5!, {r4}\n str r5, [sp, #48]\n"
-        "ldr r4, [sp, #44]\n cmp r3, r4\n bne 1b\n"
-        "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n");
+        "mov r12, r2\n lsls r4, r3, #2\n adds r4, r4, r0\n lsls r5, r2, #2\n subs r2, r2, r5\n"
+        "adds r2, #4\n mov lr, r2\n subs r5, r5, r3\n mov r3, r0\n push {r3-r5}\n"
+        "1: ldr r0, [sp]\n movs r2, #0\n mov r8, r2\n mov r9, r2\n mov r10, r2\n mov r11, r2\n"
+        "2: " TINYATTN_FOUR TINYATTN_FOUR "ldr r2, [sp, #4]\n cmp r0, r2\n bne 2b\n"
+        "ldr r2, [sp, #48]\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n"
+        "stmia r2!, {r4-r7}\n str r2, [sp, #48]\n ldr r3, [sp, #8]\n adds r1, r1, r3\n"
+        "ldr r3, [sp, #52]\n cmp r2, r3\n bne 1b\n"
+        "add sp, #12\n pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n"
+        "pop {r4-r7, pc}\n");
   }
 #undef TINYATTN_FOUR
-#undef TINYATTN_TWO
-#undef TINYATTN_BOTH
-#endif
+#undef TINYATTN_COLUMN
 #undef TINYATTN_ADD
 #else
   static constexpr std::size_t columns = 2;
