@@ -45,6 +45,7 @@ struct soft_integers : soft_scaling {
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
     static_assert(Rows == 1 || Rows == integer_rows);
+    constexpr std::size_t columns = 4 / Rows;
     std::uint32_t *const end = sums + cols, *below = end;
     if (cols < columns) {  // each column several times
       for (; sums != end; ++sums, ++below, codes += stride) {
@@ -78,8 +79,6 @@ struct soft_integers : soft_scaling {
   }
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
-  static constexpr std::size_t columns = 4;
-
 #define TINYATTN_ADD(q, sum) "muls r3, " q "\n add " sum ", r3\n"
 #define TINYATTN_COLUMN(sum, next)                                                                \
   "ldr r2, [r1]\n add r1, " next "\n lsrs r3, r2, #8\n" TINYATTN_ADD("r5", sum)                   \
@@ -111,47 +110,50 @@ struct soft_integers : soft_scaling {
 #undef TINYATTN_COLUMN
 #undef TINYATTN_ADD
 #else
-  static constexpr std::size_t columns = 2;
-
-#define TINYATTN_BOTH(a, b, q) "mla r11, " a ", " q ", r11\n mla r12, " b ", " q ", r12\n"
-#define TINYATTN_NEXT(a, b) "lsrs " a ", " a ", #8\n lsrs " b ", " b ", #8\n"
-#define TINYATTN_FOUR(a, b)                                                                       \
-  "ldmia r0!, {r7-r10}\n" TINYATTN_BOTH(a, b, "r7") TINYATTN_NEXT(a, b)                           \
-  TINYATTN_BOTH(a, b, "r8") TINYATTN_NEXT(a, b) TINYATTN_BOTH(a, b, "r9") TINYATTN_NEXT(a, b)     \
-  TINYATTN_BOTH(a, b, "r10")
-#define TINYATTN_EIGHT                                                                            \
-  "ldrd r3, r4, [r1], #8\n ldrd r5, r6, [r2], #8\n" TINYATTN_FOUR("r3", "r5")                     \
-  TINYATTN_FOUR("r4", "r6")
-  // Two columns at a time, whose codes are at r1 and r2. r11 and r12 are the sums, lr is the end of
-  // the row. On the stack: the start of the row, the distance to the next two columns, the stride,
-  // and the number of terms.
+#define TINYATTN_ALL(q)                                                                           \
+  "mla r8, r4, " q ", r8\n mla r9, r5, " q ", r9\n mla r10, r6, " q ", r10\n"                     \
+  "mla r11, r7, " q ", r11\n"
+#define TINYATTN_NEXT "lsrs r4, r4, #8\n lsrs r5, r5, #8\n lsrs r6, r6, #8\n lsrs r7, r7, #8\n"
+#define TINYATTN_FOUR(a, b, c, d)                                                                 \
+  "ldr r4, [r1]\n ldr r5, [r1, r2]\n ldr r6, [r1, r2, lsl #1]\n ldr r7, [r1, r3]\n"              \
+  "ldr r12, [r0, #" a "]\n ldr lr, [r0, #" b "]\n" TINYATTN_ALL("r12") TINYATTN_NEXT              \
+  TINYATTN_ALL("lr") TINYATTN_NEXT "ldr r12, [r0, #" c "]\n ldr lr, [r0, #" d "]\n"               \
+  TINYATTN_ALL("r12") TINYATTN_NEXT TINYATTN_ALL("lr") "adds r1, #4\n"
+  // Four columns at a time. r0 is in the row, r1 in the codes of the first column, r2 and r3 are
+  // the stride and its triple, r8 to r11 the sums. On the stack: the start of the row, its end, and
+  // the distance from the end of a column to the next four.
   [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
                                                         std::size_t, std::size_t, std::uint32_t*,
                                                         std::uint32_t*) noexcept {
     asm volatile(
-        "push {r0-r11, lr}\n add lr, r0, r3, lsl #2\n subs r3, r2, r3\n str r3, [sp, #4]\n"
-        "subs r2, r1, r3\n"
-        "1: ldm sp, {r0, r3-r5}\n adds r1, r2, r3\n adds r2, r1, r4\n mov r11, #0\n mov r12, #0\n"
-        "lsls r5, r5, #28\n bmi 3f\n"
-        "2: " TINYATTN_EIGHT "3: " TINYATTN_EIGHT "cmp r0, lr\n bne 2b\n"
-        "ldrd r3, r4, [sp, #52]\n strd r11, r12, [r3], #8\n str r3, [sp, #52]\n"
-        "cmp r3, r4\n bne 1b\n"
-        "add sp, sp, #16\n pop {r4-r11, pc}\n");
+        "push {r4-r11, lr}\n add r4, r0, r3, lsl #2\n rsb r5, r3, r2, lsl #2\n push {r0, r4, r5}\n"
+        "add r3, r2, r2, lsl #1\n"
+        "1: ldr r0, [sp]\n mov r8, #0\n mov r9, #0\n mov r10, #0\n mov r11, #0\n"
+        "2: " TINYATTN_FOUR("0", "4", "8", "12") TINYATTN_FOUR("16", "20", "24", "28")
+        "ldr r4, [sp, #4]\n adds r0, #32\n cmp r0, r4\n bne 2b\n"
+        "ldr r4, [sp, #48]\n ldr r5, [sp, #8]\n ldr r6, [sp, #52]\n stmia r4!, {r8-r11}\n"
+        "str r4, [sp, #48]\n add r1, r5\n cmp r4, r6\n bne 1b\n"
+        "add sp, #12\n pop {r4-r11, pc}\n");
   }
-#undef TINYATTN_EIGHT
 #undef TINYATTN_FOUR
-#undef TINYATTN_BOTH
+#undef TINYATTN_NEXT
+#undef TINYATTN_ALL
 
 #if !defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_NEXT "lsrs r4, r4, #8\n lsrs r5, r5, #8\n"
 #define TINYATTN_ALL(q, p)                                                                        \
   "mla r10, r4, " q ", r10\n mla r11, r5, " q ", r11\n"                                           \
   "mla r12, r4, " p ", r12\n mla lr, r5, " p ", lr\n"
-#define TINYATTN_TWO                                                                              \
-  "ldrd r6, r7, [r0], #8\n ldrd r8, r9, [r1], #8\n" TINYATTN_ALL("r6", "r8")                      \
-  TINYATTN_NEXT("r4", "r5") TINYATTN_ALL("r7", "r9")
-#define TINYATTN_FOUR                                                                             \
-  "ldr r4, [r2], #4\n ldr r5, [r3], #4\n" TINYATTN_TWO TINYATTN_NEXT("r4", "r5") TINYATTN_TWO
-#define TINYATTN_EIGHT TINYATTN_FOUR TINYATTN_FOUR
+#define TINYATTN_TWO(at, next)                                                                    \
+  "ldr r6, [r0, #" at "]\n ldr r7, [r0, #" next "]\n"                                             \
+  "ldr r8, [r1, #" at "]\n ldr r9, [r1, #" next "]\n" TINYATTN_ALL("r6", "r8") TINYATTN_NEXT      \
+  TINYATTN_ALL("r7", "r9")
+#define TINYATTN_FOUR(codes, a, b, c, d)                                                          \
+  "ldr r4, [r2, #" codes "]\n ldr r5, [r3, #" codes "]\n" TINYATTN_TWO(a, b) TINYATTN_NEXT        \
+  TINYATTN_TWO(c, d)
+#define TINYATTN_EIGHT                                                                            \
+  TINYATTN_FOUR("0", "0", "4", "8", "12") TINYATTN_FOUR("4", "16", "20", "24", "28")              \
+  "adds r0, #32\n adds r1, #32\n adds r2, #8\n adds r3, #8\n"
   // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. The words to load
   // for two columns are on the stack: both rows, the distance to the next two columns, the stride,
   // where the loop is entered, and four zeros.
@@ -178,8 +180,8 @@ struct soft_integers : soft_scaling {
 #undef TINYATTN_FOUR
 #undef TINYATTN_TWO
 #undef TINYATTN_ALL
-#endif
 #undef TINYATTN_NEXT
+#endif
 #endif
   // clang-format on
 #endif
