@@ -150,62 +150,48 @@ struct helium : helium_rows, helium_backward, helium_integers {
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
   // A whole tile in assembly: GCC 12 copies accumulators, and spends three instructions on two
-  // addresses. Each iteration takes four steps of k: one ldrd loads the elements of a for two
-  // steps, and one le ends the loop. Accumulators are q0 to q5; q6 and q7 hold a row of b. A load
-  // can increment its address by an immediate, not by a register: so strides of 32 and 64 floats
-  // have loops of their own.
+  // addresses. Sums are in q0 to q5, a row of b in q6 and q7, a column of a in x0 to x2. Each fma
+  // is followed by one instruction of another kind, which takes none of its time. These load what
+  // the next step multiplies, so that the last step is apart.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
                        std::size_t b_stride, float* out, std::size_t out_stride,
                        std::size_t inner) noexcept {
     const float *a1 = a + a_stride, *a2 = a1 + a_stride;
-    const std::size_t step = b_stride * sizeof(float);
-    // f0 and f1 hold values that are on the stack until the end of the loop; meanwhile both hold
-    // elements of a, as `initial` and `inner` do: registers are scarce. GCC 12 wants low registers
-    // for all variables that change, and next to a frame pointer there are seven, so the constraint
-    // h puts two of them into high ones.
-    std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
+    std::uint32_t x2;
+    // GCC 12 wants low registers for all variables that change: the seven that are left next to a
+    // frame pointer. So the constraint h puts the others into high ones.
     // clang-format off
-#define TINYATTN_LOAD_ROW(move_on) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on
-#define TINYATTN_ADD(s0, s1, x) "vfma.f32 " s0 ", q6, %[" x "]\n vfma.f32 " s1 ", q7, %[" x "]\n"
-#define TINYATTN_ADD_TWO_ROWS(move_on)                                                      \
-  "ldrd %[f0], %[initial], [%[a0]], #8\n ldrd %[f1], %[g1], [%[a1]], #8\n"                    \
-  TINYATTN_LOAD_ROW(move_on) TINYATTN_ADD("q0", "q1", "f0") TINYATTN_ADD("q2", "q3", "f1")  \
-  "ldrd %[f0], %[inner], [%[a2]], #8\n"                                                     \
-  TINYATTN_ADD("q4", "q5", "f0")                                                            \
-  TINYATTN_LOAD_ROW(move_on) TINYATTN_ADD("q0", "q1", "initial")                              \
-  TINYATTN_ADD("q2", "q3", "g1") TINYATTN_ADD("q4", "q5", "inner")
-#define TINYATTN_LOOP(label, move_on)                          \
-  label ": " TINYATTN_ADD_TWO_ROWS(move_on) TINYATTN_ADD_TWO_ROWS(move_on) "le lr, " label "b\n"
-#define TINYATTN_ADD_STEP "\n add %[b], %[step]\n"
+#define TINYATTN_STEP(NEXT)                                                                       \
+  "vfma.f32 q0, q6, %[x0]\n vldrw.u32 q7, [%[b], #16]\n"                                          \
+  "vfma.f32 q2, q6, %[x1]\n" NEXT("add %[b], %[step]\n")                                          \
+  "vfma.f32 q4, q6, %[x2]\n" NEXT("vldrw.u32 q6, [%[b]]\n")                                       \
+  "vfma.f32 q1, q7, %[x0]\n" NEXT("ldr %[x0], [%[a0]], #4\n")                                     \
+  "vfma.f32 q3, q7, %[x1]\n" NEXT("ldr %[x1], [%[a1]], #4\n")                                     \
+  "vfma.f32 q5, q7, %[x2]\n" NEXT("ldr %[x2], [%[a2]], #4\n")
+#define TINYATTN_LOAD(instruction) instruction
+#define TINYATTN_OMIT(instruction)
     asm volatile(
-        "strd %[f0], %[f1], [sp, #-8]!\n"
-        "vldrw.u32 q0, [%[initial]]\n vldrw.u32 q1, [%[initial], #16]\n"
+        "vldrw.u32 q0, [%[x0]]\n vldrw.u32 q1, [%[x0], #16]\n"
         "vmov q2, q0\n vmov q3, q1\n vmov q4, q0\n vmov q5, q1\n"
-        "ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"
-        "1: ldr %[f0], [%[a0]], #4\n ldr %[f1], [%[a1]], #4\n ldr %[g1], [%[a2]], #4\n"
-        TINYATTN_LOAD_ROW(TINYATTN_ADD_STEP) TINYATTN_ADD("q0", "q1", "f0")
-        TINYATTN_ADD("q2", "q3", "f1") TINYATTN_ADD("q4", "q5", "g1") "le lr, 1b\n"
-        "2: lsrs %[inner], %[inner], #2\n wls lr, %[inner], 6f\n"
-        "cmp %[step], #256\n beq 5f\n cmp %[step], #128\n beq 4f\n"
-        TINYATTN_LOOP("3", TINYATTN_ADD_STEP) "b 6f\n"
-        TINYATTN_LOOP("4", ", #128\n") "b 6f\n"
-        TINYATTN_LOOP("5", ", #256\n")
-        "6: ldrd %[f0], %[f1], [sp], #8\n"
-        "vstrw.32 q0, [%[f0]]\n vstrw.32 q1, [%[f0], #16]\n add %[f0], %[f1]\n"
-        "vstrw.32 q2, [%[f0]]\n vstrw.32 q3, [%[f0], #16]\n add %[f0], %[f1]\n"
-        "vstrw.32 q4, [%[f0]]\n vstrw.32 q5, [%[f0], #16]\n"
-        : [a0] "+&r"(a), [a1] "+&r"(a1), [a2] "+&r"(a2), [b] "+&r"(b), [inner] "+&r"(inner),
-          [initial] "+&h"(initial), [f0] "+&r"(f0), [f1] "+&h"(f1), [g1] "=&r"(g1)
-        : [step] "r"(step)
+        "subs lr, %[x1], #1\n blo 3f\n"
+        "vldrw.u32 q6, [%[b]]\n ldr %[x0], [%[a0]], #4\n ldr %[x1], [%[a1]], #4\n"
+        "ldr %[x2], [%[a2]], #4\n wls lr, lr, 2f\n"
+        "1: " TINYATTN_STEP(TINYATTN_LOAD) "le lr, 1b\n"
+        "2: " TINYATTN_STEP(TINYATTN_OMIT)
+        "3: vstrw.32 q0, [%[out]]\n add %[a0], %[out], %[out_step]\n vstrw.32 q1, [%[out], #16]\n"
+        "add %[a1], %[a0], %[out_step]\n vstrw.32 q2, [%[a0]]\n vstrw.32 q3, [%[a0], #16]\n"
+        "vstrw.32 q4, [%[a1]]\n vstrw.32 q5, [%[a1], #16]\n"
+        : [a0] "+&r"(a), [a1] "+&r"(a1), [a2] "+&r"(a2), [b] "+&r"(b), [x0] "+&r"(initial),
+          [x1] "+&r"(inner), [x2] "=&r"(x2)
+        : [step] "h"(b_stride * sizeof(float)), [out] "h"(out),
+          [out_step] "h"(out_stride * sizeof(float))
         : "memory", "cc", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
     // clang-format on
-#undef TINYATTN_ADD_STEP
-#undef TINYATTN_LOOP
-#undef TINYATTN_ADD_TWO_ROWS
-#undef TINYATTN_ADD
-#undef TINYATTN_LOAD_ROW
+#undef TINYATTN_OMIT
+#undef TINYATTN_LOAD
+#undef TINYATTN_STEP
   }
 #endif
 
