@@ -175,13 +175,22 @@ TINYATTN_KERNEL void project_few(std::size_t rows, std::size_t in, std::size_t c
   int8_matmul<Port>(rows, in, cols, x, to, out);
 }
 
-// Projects any number of rows, as many at a time as there is scratch for.
+// How many rows are projected at a time: as many as there is scratch for, in whole tiles if these
+// do not fill all of it.
+template <class Port>
+TINYATTN_KERNEL std::size_t rows_at_a_time(std::size_t rows) noexcept {
+  constexpr std::size_t height = sum_rows<Port>();
+  return 4 % height == 0 || rows < height ? rows : rows - rows % height;
+}
+
+// Projects any number of rows.
 template <class Port, Shape = Shape{}>
 TINYATTN_KERNEL void project(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
                              const Projection<Int8Weights>& to, Output out,
                              const IntegerScratch& integers) noexcept {
-  for (std::size_t i = 0; i < rows; i += integers.rows) {
-    const std::size_t count = minimum(integers.rows, rows - i);
+  const std::size_t most = rows_at_a_time<Port>(integers.rows);
+  for (std::size_t i = 0; i < rows; i += most) {
+    const std::size_t count = minimum(most, rows - i);
     int8_matmul<Port>(count, in, cols, input_of<Port>(to, count, in, x.from(i, 0), integers), to,
                       out.from(i, 0));
   }

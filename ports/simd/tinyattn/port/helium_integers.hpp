@@ -18,10 +18,10 @@ struct helium_integers {
   // all instructions of their bodies have four bytes, and functions are aligned, as ADR requires.
   // Sums are in even registers, as VMLADAVA requires, and addresses of codes in r1 to r7, as VLDRB
   // does.
-  static constexpr std::size_t integer_rows = 4;
+  static constexpr std::size_t integer_rows = 3;
 
   template <std::size_t Rows>
-  requires(Rows == 1 || Rows == 4) TINYATTN_ALWAYS_INLINE
+  requires(Rows == 1 || Rows == 3) TINYATTN_ALWAYS_INLINE
       static void integer_dots(const std::int32_t* q, std::size_t q_stride,
                                const std::uint8_t* codes, std::size_t stride, std::size_t terms,
                                std::size_t cols, std::uint32_t* sums) noexcept {
@@ -45,9 +45,9 @@ struct helium_integers {
     } else {
       const Tile tile{stride, terms, q_stride * 4, cols * 4};
       const std::size_t last = cols - 2;
-      dots_of_four_rows(q, codes, sums, sums + (cols & ~std::size_t{1}), tile);
+      dots_of_three_rows(q, codes, sums, sums + (cols & ~std::size_t{1}), tile);
       if (cols % 2 != 0)
-        dots_of_four_rows(q, codes + last * stride, sums + last, sums + cols, tile);
+        dots_of_three_rows(q, codes + last * stride, sums + last, sums + cols, tile);
     }
   }
 
@@ -95,12 +95,12 @@ struct helium_integers {
                  "1: vstrh.16 q0, [r1], #16\n letp lr, 1b\n"
                  "2: ldr r1, [sp, #8]\n sub r1, r1, r12\n mov r12, #0\n wlstp.32 lr, r1, 4f\n"
                  "3: vldrw.u32 q0, [r0], #16\n vmul.f32 q0, q0, r2\n vcvtn.s32.f32 q0, q0\n"
-                 "vaddva.s32 r12, q0\n vstrh.32 q0, [r3], #8\n letp lr, 3b\n"
+                 "vstrh.32 q0, [r3], #8\n vaddva.s32 r12, q0\n letp lr, 3b\n"
                  "4: lsl r12, r12, #7\n rsb r12, r12, #0\n str r12, [r4, #-4]\n pop {r4, pc}");
   }
 #define TINYATTN_PRODUCTS                                                                         \
-  "vldrw.u32 q0, [r0], #16\n vldrw.u32 q1, [r2], #16\n vcvt.f32.s32 q0, q0\n"                     \
-  "vmul.f32 q1, q1, r3\n"
+  "vldrw.u32 q1, [r2], #16\n vmul.f32 q1, q1, r3\n vldrw.u32 q0, [r0], #16\n"                     \
+  "vcvt.f32.s32 q0, q0\n"
   [[gnu::naked, gnu::noinline]] static void scale_by(const std::uint32_t*, std::size_t,
                                                      const float*, std::uint32_t, const float*,
                                                      float*) noexcept {
@@ -124,9 +124,9 @@ struct helium_integers {
   // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The words to
   // load for each four columns are on the stack, in the order of their registers.
 #define TINYATTN_EIGHT                                                                            \
-  "vldrh.u16 q0, [r8], #16\n vldrb.u16 q1, [r1], #8\n vldrb.u16 q2, [r3], #8\n"                   \
-  "vmladava.s16 r0, q0, q1\n vldrb.u16 q3, [r5], #8\n vmladava.s16 r2, q0, q2\n"                  \
-  "vldrb.u16 q1, [r7], #8\n vmladava.s16 r4, q0, q3\n vmladava.s16 r6, q0, q1\n"
+  "vldrh.u16 q0, [r8], #16\n vldrb.u16 q1, [r1], #8\n vmladava.s16 r0, q0, q1\n"                  \
+  "vldrb.u16 q2, [r3], #8\n vmladava.s16 r2, q0, q2\n vldrb.u16 q3, [r5], #8\n"                   \
+  "vmladava.s16 r4, q0, q3\n vldrb.u16 q1, [r7], #8\n vmladava.s16 r6, q0, q1\n"
 #if defined(__OPTIMIZE_SIZE__)
 #define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
 #define TINYATTN_BITS_OF_TURN "1"
@@ -157,58 +157,39 @@ struct helium_integers {
 #undef TINYATTN_TURN
 #undef TINYATTN_EIGHT
 
-  // Four rows, at r5, r7, r9 and r11, of two columns, at r1 and r3. Sums are in all even registers
-  // and lr, so that s16 counts turns, down by s17 from s18. After the words to load for two
-  // columns, the stack has from 48 on: the next sum, the distance to the next row's sum, the end of
-  // the sums, the distance from the end of a column to its next one, and where the loop is entered.
-#define TINYATTN_ROW(q, from, sum, next)                                                          \
-  "vldrh.u16 " q ", [" from "], #16\n vmladava.s16 " sum ", q0, " q "\n"                          \
-  "vmladava.s16 " next ", q1, " q "\n"
-#define TINYATTN_EIGHT                                                                            \
-  "vldrb.u16 q0, [r1], #8\n vldrb.u16 q1, [r3], #8\n"                                             \
-  TINYATTN_ROW("q2", "r5", "r0", "r2") TINYATTN_ROW("q3", "r7", "r4", "r6")                       \
-  TINYATTN_ROW("q2", "r9", "r8", "r10") TINYATTN_ROW("q3", "r11", "r12", "lr")
-#if defined(__OPTIMIZE_SIZE__)
-#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_BITS_OF_TURN "1"
-#define TINYATTN_TURNS "adds r6, #15\n lsrs r6, r6, #4\n"
-#else
-#define TINYATTN_32 TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_TURN TINYATTN_32 TINYATTN_32
-#define TINYATTN_BITS_OF_TURN "3"
-#define TINYATTN_TURNS "adds r6, #63\n lsrs r6, r6, #6\n"
-#endif
-  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_four_rows(const std::int32_t*,
-                                                              const std::uint8_t*, std::uint32_t*,
-                                                              std::uint32_t*,
-                                                              const Tile&) noexcept {
-    asm volatile("push {r4-r11, lr}\n vpush {d8-d9}\n ldr r12, [sp, #52]\n"
-                 "ldm r12, {r4, r6, r8, r10}\n mov r5, r0\n mov r11, r3\n"
-                 "rsb r12, r6, r4, lsl #1\n"
-                 "negs r7, r6\n ubfx r7, r7, #3, #" TINYATTN_BITS_OF_TURN "\n movs r0, #56\n"
-                 "adr.w lr, 1f\n mla lr, r7, r0, lr\n add lr, lr, #1\n"
-                 "push {r2, r10-r12, lr}\n add r3, r1, r4\n"
-                 "add r7, r5, r8\n add r9, r7, r8\n add r11, r9, r8\n subs r2, r6, #1\n"
-                 "ldr r0, [r5, r2, lsl #2]\n ldr r4, [r7, r2, lsl #2]\n"
-                 "ldr r8, [r9, r2, lsl #2]\n ldr r12, [r11, r2, lsl #2]\n" TINYATTN_TURNS
-                 "vmov s18, r6\n vcvt.f32.u32 s18, s18\n vmov.f32 s17, #1.0\n"
-                 "mov r2, r0\n mov r6, r4\n mov r10, r8\n mov lr, r12\n"
-                 "push {r0, r2, r4-r12, lr}\n b 2f\n"
-                 "1: " TINYATTN_TURN
-                 "vsub.f32 s16, s16, s17\n vcmp.f32 s16, #0.0\n vmrs APSR_nzcv, fpscr\n bne 1b\n"
-                 "ldrd r5, r7, [sp, #48]\n strd r0, r2, [r5], #8\n str r5, [sp, #48]\n"
-                 "ldrd r0, r2, [sp, #56]\n add r1, r2\n add r3, r2\n cmp r5, r0\n"
-                 "add r5, r7\n strd r4, r6, [r5, #-8]\n add r5, r7\n strd r8, r10, [r5, #-8]\n"
-                 "add r5, r7\n strd r12, lr, [r5, #-8]\n beq 3f\n"
-                 "2: vmov.f32 s16, s18\n ldm sp, {r0, r2, r4-r12, lr}\n ldr pc, [sp, #64]\n"
-                 "3: add sp, #68\n vpop {d8-d9}\n pop {r4-r11, pc}");
+  // Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the even registers up to
+  // r10. r12 points to the sums of the first row, and r11 leads to the next row's. The stack has the
+  // words to load for two columns, the distance from the end of a column to the next but one, and
+  // the end of the sums. Loads and products alternate: the first two loads for a step are in the
+  // step before, so that the last step is apart.
+#define TINYATTN_CODES "vldrb.u16 q0, [r1], #8\n"
+#define TINYATTN_ROW "vldrh.u16 q2, [r5], #16\n"
+#define TINYATTN_STEP(then, codes, row)                                                           \
+  "vmladava.s16 r0, q0, q2\n vldrb.u16 q1, [r3], #8\n vmladava.s16 r2, q1, q2\n"                  \
+  "vldrh.u16 q3, [r7], #16\n vmladava.s16 r4, q0, q3\n vldrh.u16 q2, [r9], #16\n"                 \
+  "vmladava.s16 r6, q1, q3\n" then "vmladava.s16 r8, q0, q2\n" codes                              \
+  "vmladava.s16 r10, q1, q2\n" row
+  [[gnu::naked, gnu::noinline]] static void dots_of_three_rows(const std::int32_t*,
+                                                               const std::uint8_t*, std::uint32_t*,
+                                                               std::uint32_t*,
+                                                               const Tile&) noexcept {
+    asm volatile("push {r4-r11, lr}\n ldr r12, [sp, #36]\n ldm r12, {r4, r6, r8, r11}\n"
+                 "mov r12, r2\n mov r5, r0\n add r7, r5, r8\n add r9, r7, r8\n"
+                 "rsb r2, r6, r4, lsl #1\n push {r2, r3}\n add r3, r1, r4\n"
+                 "lsr lr, r6, #3\n sub lr, lr, #1\n subs r6, #1\n"
+                 "ldr r0, [r5, r6, lsl #2]\n ldr r4, [r7, r6, lsl #2]\n ldr r8, [r9, r6, lsl #2]\n"
+                 "mov r2, r0\n mov r6, r4\n mov r10, r8\n push {r0, r2, r4-r10, lr}\n"
+                 "1: " TINYATTN_CODES TINYATTN_ROW "wls lr, lr, 3f\n"
+                 "2: " TINYATTN_STEP("", TINYATTN_CODES, TINYATTN_ROW) "le lr, 2b\n"
+                 "3: " TINYATTN_STEP("ldrd r5, r7, [sp, #40]\n", "add r1, r5\n", "add r3, r5\n")
+                 "strd r0, r2, [r12], #8\n add r9, r12, r11\n strd r4, r6, [r9, #-8]\n"
+                 "add r9, r11\n strd r8, r10, [r9, #-8]\n cmp r12, r7\n"
+                 "ldm sp, {r0, r2, r4-r10, lr}\n bne 1b\n"
+                 "add sp, #48\n pop {r4-r11, pc}");
   }
-#undef TINYATTN_TURNS
-#undef TINYATTN_BITS_OF_TURN
-#undef TINYATTN_TURN
-#undef TINYATTN_32
-#undef TINYATTN_EIGHT
+#undef TINYATTN_STEP
 #undef TINYATTN_ROW
+#undef TINYATTN_CODES
   // clang-format on
 #endif
 };
