@@ -20,7 +20,8 @@ struct helium_backward {
   static constexpr std::size_t backward_rows = 12;
 
   // A tile of an outer product, which accumulates into `out`: three rows of two vectors. Sums are
-  // in q0 to q5; one ldm loads the elements of a for a step. An odd step comes first.
+  // in s0 to s5. As in the tiles of helium.hpp, loads for the next step lie between the fmas of a
+  // step, and the last step is apart.
   static constexpr std::size_t outer_rows = 3;
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
@@ -30,35 +31,33 @@ struct helium_backward {
     float *const out1 = out + out_stride, *const out2 = out1 + out_stride;
     float32x4_t s0 = four(out), s1 = four(out + 4), s2 = four(out1), s3 = four(out1 + 4),
                 s4 = four(out2), s5 = four(out2 + 4);
-    const std::size_t a_step = a_stride * sizeof(float), b_step = b_stride * sizeof(float);
+    float x1, x2;
     // clang-format off
-#define TINYATTN_ADD(s, t, x) "vfma.f32 %q[" s "], q6, " x "\n vfma.f32 %q[" t "], q7, " x "\n"
-#define TINYATTN_STEP(move_on)                                                                    \
-  "ldm %[a], {r4, r5, r6}\n add %[a], %[a_step]\n"                                                \
-  "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on                                      \
-  TINYATTN_ADD("s0", "s1", "r4") TINYATTN_ADD("s2", "s3", "r5") TINYATTN_ADD("s4", "s5", "r6")
-#define TINYATTN_LOOP(label, move_on)                                                             \
-  label ": " TINYATTN_STEP(move_on) TINYATTN_STEP(move_on) "le lr, " label "b\n"
-#define TINYATTN_MOVE_ON "\n add %[b], %[b_step]\n"
-#if defined(__OPTIMIZE_SIZE__)
-#define TINYATTN_LOOPS TINYATTN_LOOP("3", TINYATTN_MOVE_ON)
-#else
-#define TINYATTN_LOOPS                                                                            \
-  "cmp %[b_step], #256\n beq 5f\n cmp %[b_step], #128\n beq 4f\n"                                 \
-  TINYATTN_LOOP("3", TINYATTN_MOVE_ON) "b 6f\n"                                                   \
-  TINYATTN_LOOP("4", ", #128\n") "b 6f\n" TINYATTN_LOOP("5", ", #256\n")
-#endif
-    asm volatile("lsls lr, %[inner], #31\n beq 2f\n" TINYATTN_STEP(TINYATTN_MOVE_ON)
-                 "2: lsrs %[inner], %[inner], #1\n wls lr, %[inner], 6f\n" TINYATTN_LOOPS "6:\n"
-                 : [a] "+&r"(a), [b] "+&r"(b), [inner] "+&h"(inner), [s0] "+&w"(s0),
-                   [s1] "+&w"(s1), [s2] "+&w"(s2), [s3] "+&w"(s3), [s4] "+&w"(s4), [s5] "+&w"(s5)
-                 : [a_step] "r"(a_step), [b_step] "r"(b_step)
-                 : "memory", "cc", "lr", "r4", "r5", "r6", "q6", "q7");
+#define TINYATTN_ADD(s, q, x) "vfma.f32 %q[" s "], " q ", %[" x "]\n"
+#define TINYATTN_COLUMN "ldr %[x0], [%[a]]\n ldr %[x1], [%[a], #4]\n ldr %[x2], [%[a], #8]\n"
+#define TINYATTN_STEP(NEXT)                                                                       \
+  TINYATTN_ADD("s0", "q6", "x0") "vldrw.u32 q7, [%[b], #16]\n"                                    \
+  TINYATTN_ADD("s2", "q6", "x1") NEXT("add %[b], %[b_step]\n")                                    \
+  TINYATTN_ADD("s4", "q6", "x2") NEXT("vldrw.u32 q6, [%[b]]\n add %[a], %[a_step]\n")             \
+  TINYATTN_ADD("s1", "q7", "x0") NEXT("ldr %[x0], [%[a]]\n")                                      \
+  TINYATTN_ADD("s3", "q7", "x1") NEXT("ldr %[x1], [%[a], #4]\n")                                  \
+  TINYATTN_ADD("s5", "q7", "x2") NEXT("ldr %[x2], [%[a], #8]\n")
+#define TINYATTN_DO(instructions) instructions
+#define TINYATTN_OMIT(instructions)
+    asm volatile("subs lr, %[x0], #1\n blo 3f\n vldrw.u32 q6, [%[b]]\n" TINYATTN_COLUMN
+                 "wls lr, lr, 2f\n"
+                 "1: " TINYATTN_STEP(TINYATTN_DO) "le lr, 1b\n"
+                 "2: " TINYATTN_STEP(TINYATTN_OMIT) "3:\n"
+                 : [a] "+&r"(a), [b] "+&r"(b), [x0] "+&r"(inner), [x1] "=&r"(x1), [x2] "=&r"(x2),
+                   [s0] "+&w"(s0), [s1] "+&w"(s1), [s2] "+&w"(s2), [s3] "+&w"(s3),
+                   [s4] "+&w"(s4), [s5] "+&w"(s5)
+                 : [a_step] "h"(a_stride * sizeof(float)), [b_step] "h"(b_stride * sizeof(float))
+                 : "memory", "cc", "lr", "q6", "q7");
     // clang-format on
-#undef TINYATTN_LOOPS
-#undef TINYATTN_MOVE_ON
-#undef TINYATTN_LOOP
+#undef TINYATTN_OMIT
+#undef TINYATTN_DO
 #undef TINYATTN_STEP
+#undef TINYATTN_COLUMN
 #undef TINYATTN_ADD
     four(out) = s0, four(out + 4) = s1, four(out1) = s2, four(out1 + 4) = s3;
     four(out2) = s4, four(out2 + 4) = s5;
@@ -66,8 +65,8 @@ struct helium_backward {
 
   // sums[r][q] += the sum over k of a[r][k] * b[q][k] for four rows of a; q runs over `count` rows
   // of b, the last of which fills the remaining lanes. A vector holds the addresses of the next
-  // terms, and each load increments its own. One ldrd loads the elements of a row of a for two
-  // steps; the steps beyond a multiple of four come first.
+  // terms, and each load increments its own. Loads for the next step lie between the fmas of a
+  // step; two steps exchange q6 and q7.
   static constexpr std::size_t dot_rows = 4;
   TINYATTN_ALWAYS_INLINE static void dot_tile(const float* const (&a)[4], const float* b,
                                               std::size_t b_stride, std::size_t count,
@@ -80,30 +79,35 @@ struct helium_backward {
                     reinterpret_cast<std::uint32_t>(b) - sizeof(float));
     float32x4_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
     // clang-format off
-#define TINYATTN_ADD(s, x) "vfma.f32 %q[" s "], q7, " x "\n"
-#define TINYATTN_TWO_STEPS                                                                        \
-  "vldrw.u32 q7, [%q[next], #4]!\n"                                                               \
-  "ldrd %[inner], r8, [%[a0]], #8\n" TINYATTN_ADD("s0", "%[inner]")                               \
-  "ldrd %[inner], r10, [%[a1]], #8\n" TINYATTN_ADD("s1", "%[inner]")                              \
-  "ldrd %[inner], r11, [%[a2]], #8\n" TINYATTN_ADD("s2", "%[inner]")                              \
-  "ldrd %[inner], r12, [%[a3]], #8\n" TINYATTN_ADD("s3", "%[inner]")                              \
-  "vldrw.u32 q7, [%q[next], #4]!\n" TINYATTN_ADD("s0", "r8")                                      \
-  TINYATTN_ADD("s1", "r10") TINYATTN_ADD("s2", "r11") TINYATTN_ADD("s3", "r12")
-    asm volatile("ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"
-                 "1: vldrw.u32 q7, [%q[next], #4]!\n"
-                 "ldr r8, [%[a0]], #4\n" TINYATTN_ADD("s0", "r8") "ldr r8, [%[a1]], #4\n"
-                 TINYATTN_ADD("s1", "r8") "ldr r8, [%[a2]], #4\n" TINYATTN_ADD("s2", "r8")
-                 "ldr r8, [%[a3]], #4\n" TINYATTN_ADD("s3", "r8") "le lr, 1b\n"
-                 "2: lsrs %[inner], %[inner], #2\n wls lr, %[inner], 4f\n"
-                 "3: " TINYATTN_TWO_STEPS TINYATTN_TWO_STEPS "le lr, 3b\n 4:\n"
+#define TINYATTN_LOAD(q) "vldrw.u32 " q ", [%q[next], #4]!\n"
+#define TINYATTN_A(x, a) "ldr " x ", [%[" a "]], #4\n"
+#define TINYATTN_ADD(s, q, x) "vfma.f32 %q[" s "], " q ", " x "\n"
+#define TINYATTN_STEP(q, NEXT, early, late)                                                       \
+  TINYATTN_ADD("s0", q, "r8") early TINYATTN_ADD("s1", q, "r10") NEXT(TINYATTN_A("r8", "a0"))     \
+  TINYATTN_ADD("s2", q, "r11") NEXT(TINYATTN_A("r10", "a1")) TINYATTN_ADD("s3", q, "r12")         \
+  NEXT(TINYATTN_A("r11", "a2") TINYATTN_A("r12", "a3")) late
+#define TINYATTN_DO(instructions) instructions
+#define TINYATTN_OMIT(instructions)
+    asm volatile("subs lr, %[inner], #1\n blo 4f\n" TINYATTN_LOAD("q7") TINYATTN_A("r8", "a0")
+                 TINYATTN_A("r10", "a1") TINYATTN_A("r11", "a2") TINYATTN_A("r12", "a3")
+                 "lsrs lr, lr, #1\n bcc 1f\n"
+                 TINYATTN_STEP("q7", TINYATTN_DO, "", TINYATTN_LOAD("q7"))
+                 "1: wls lr, lr, 3f\n"
+                 "2: " TINYATTN_STEP("q7", TINYATTN_DO, TINYATTN_LOAD("q6"), "")
+                 TINYATTN_STEP("q6", TINYATTN_DO, TINYATTN_LOAD("q7"), "") "le lr, 2b\n"
+                 "3: " TINYATTN_STEP("q7", TINYATTN_OMIT, "", "") "4:\n"
                  : [a0] "+&r"(a0), [a1] "+&r"(a1), [a2] "+&r"(a2), [a3] "+&r"(a3),
-                   [inner] "+&r"(inner), [next] "+&w"(next), [s0] "+&w"(s0), [s1] "+&w"(s1),
-                   [s2] "+&w"(s2), [s3] "+&w"(s3)
-                 :
-                 : "memory", "cc", "lr", "r8", "r10", "r11", "r12", "q7");
+                   [next] "+&w"(next), [s0] "+&w"(s0), [s1] "+&w"(s1), [s2] "+&w"(s2),
+                   [s3] "+&w"(s3)
+                 : [inner] "r"(inner)
+                 : "memory", "cc", "lr", "r8", "r10", "r11", "r12", "q6", "q7");
     // clang-format on
-#undef TINYATTN_TWO_STEPS
+#undef TINYATTN_OMIT
+#undef TINYATTN_DO
+#undef TINYATTN_STEP
 #undef TINYATTN_ADD
+#undef TINYATTN_A
+#undef TINYATTN_LOAD
     sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
   }
 

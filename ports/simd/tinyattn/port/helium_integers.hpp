@@ -157,11 +157,11 @@ struct helium_integers {
 #undef TINYATTN_TURN
 #undef TINYATTN_EIGHT
 
-  // Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the even registers up to
-  // r10. r12 points to the sums of the first row, and r11 leads to the next row's. The stack has the
-  // words to load for two columns, the distance from the end of a column to the next but one, and
-  // the end of the sums. Loads and products alternate: the first two loads for a step are in the
-  // step before, so that the last step is apart.
+  // Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the even registers up
+  // to r10. r12 points to the sums of the first row; r11 is the distance to those of the next. The
+  // stack has the words to load for two columns, the distance from the end of a column to the next
+  // but one, and the end of the sums. Loads and products alternate: the first two loads of a step
+  // are in the step before, so that the last step is apart.
 #define TINYATTN_CODES "vldrb.u16 q0, [r1], #8\n"
 #define TINYATTN_ROW "vldrh.u16 q2, [r5], #16\n"
 #define TINYATTN_STEP(then, codes, row)                                                           \
