@@ -129,7 +129,10 @@ TINYATTN_KERNEL void softmax_of_rows(Dense from, Output to, std::size_t count,
 template <class Port, bool IsWhole>
 [[gnu::noinline]] constexpr void softmax_of_row(const float* from, float* to, std::size_t count,
                                                 float scale) noexcept {
-  softmax_of_rows<Port, 1, IsWhole>({from, 0}, {to, 0}, count, scale);
+  if constexpr (requires { Port::softmax_row(from, to, count, scale, exp_numbers); })
+    Port::softmax_row(from, to, count, scale, exp_numbers);
+  else
+    softmax_of_rows<Port, 1, IsWhole>({from, 0}, {to, 0}, count, scale);
 }
 
 // --- Short rows ---

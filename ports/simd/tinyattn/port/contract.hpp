@@ -119,6 +119,9 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           sum_of_fours(row, count, eight_zeros) and
 //                           multiply_fours(row, count, by). In all three `count` is a multiple of
 //                           four, not 0
+//   softmax_row(from, to, count, scale, numbers)
+//                           the softmax of a row, of any length, as kernel/softmax_row.hpp computes
+//                           it, from exp_numbers
 //   interleave(a, b, low, high)
 //                           low = a[0] b[0] a[1] b[1] ..., and high = the rest of that sequence
 //   load_transposed(from, stride, square)

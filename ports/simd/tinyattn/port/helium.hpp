@@ -14,6 +14,7 @@
 #include "tinyattn/port/helium_backward.hpp"
 #include "tinyattn/port/helium_integers.hpp"
 #include "tinyattn/port/helium_rows.hpp"
+#include "tinyattn/port/helium_softmax.hpp"
 
 #include <arm_mve.h>
 
@@ -22,7 +23,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct helium : helium_rows, helium_backward, helium_integers {
+struct helium : helium_rows, helium_backward, helium_integers, helium_softmax {
   using vec = float32x4_t;
   using broadcast_operand = float;
   using one_lane = fpu;
