@@ -69,7 +69,7 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
     for (float& logit : logits.elements) logit = has_ties ? static_cast<float>(static_cast<int>(logit * spread)) : logit * spread;
     if (seed % 5 == 4) logits(seed % Count) = -infinity;
     constexpr float temperatures[] = {1.0f, 0.8f, 1.7f, 0.01f}, top_ps[] = {1.0f, 0.9f, 0.5f, 1e-9f, 0.999f, 0.0f, 0.6f};
-    constexpr std::size_t top_ks[] = {0, 1, 3, Count - 1, Count, 1000};
+    constexpr std::size_t top_ks[] = {0, 1, 3, Count - 1, Count, 64};
     const Sampling sampling{.temperature = temperatures[seed % 4], .top_k = top_ks[seed % 6], .top_p = top_ps[seed % 7]};
     auto copy = logits;
     check.equal(sample(copy, sampling, generator), plain_sample(logits, sampling, uniform(same, 0.0f, 1.0f)));
@@ -175,6 +175,8 @@ constexpr Test tests[] = {
                   check_as_sorted<Mt19937, 40>(check, 4.0f, true);
                   check_as_sorted<Philox4x32, 33>(check, 12.0f, false);
                   check_as_sorted<Philox4x32, 2>(check, 2.0f, true);
+                  check_as_sorted<Mt19937, 65>(check, 4.0f, true);
+                  check_as_sorted<Mt19937, 66>(check, 12.0f, true);
                   check_as_sorted<Mt19937, 100>(check, 1.0f, false);
                 }),
     at_run_time("nothing but the logits is written; a view will do",
