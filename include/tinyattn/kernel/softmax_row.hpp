@@ -206,6 +206,14 @@ TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) n
     });
 }
 
+// Whether a port computes the exponentials of rows of fours.
+template <class Port>
+concept has_exponentials = requires(float* row) {
+  Port::exponentials(row, row, 0, 0.0f, 0.0f, exp_numbers);
+  Port::sum_of_fours(row, 0, exp_numbers);
+  Port::multiply_fours(row, 0, 0.0f);
+};
+
 // Computes a row of `count` single floats, at most `Most`; elements from `count` to `Most` become
 // 0. Several floats move at once, and only the sum is unrolled.
 template <class Port, std::size_t Most>
@@ -218,7 +226,11 @@ TINYATTN_KERNEL void softmax_of_floats(const float* from, float* to, std::size_t
     TINYATTN_UNROLL
     for (std::size_t e = 0; e < size; ++e) largest = Port::maximum(largest, group[e]);
   });
-  for (std::size_t j = 0; j < count; ++j) to[j] = exponential<Port>(from[j], -largest, scale);
+  std::size_t done = 0;
+  if constexpr (has_exponentials<Port> && Most >= 16)
+    if (done = count / 4 * 4; done != 0)
+      Port::exponentials(from, to, done, largest, scale, exp_numbers);
+  for (std::size_t j = done; j < count; ++j) to[j] = exponential<Port>(from[j], -largest, scale);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;
   float sums[minimum(Most, 16)];
   TINYATTN_UNROLL
@@ -236,13 +248,6 @@ TINYATTN_KERNEL void softmax_of_floats(const float* from, float* to, std::size_t
 
 // --- Rows of fours, for a port that computes their exponentials ---
 
-template <class Port>
-concept has_exponentials = requires(float* row) {
-  Port::exponentials(row, 0, 0.0f, 0.0f, exp_numbers);
-  Port::sum_of_fours(row, 0, exp_numbers);
-  Port::multiply_fours(row, 0, 0.0f);
-};
-
 // Returns how many floats the memory of a row of `count` scores holds: whole vectors, or fours.
 template <class Port>
 constexpr std::size_t room_of_scores(std::size_t count) noexcept {
@@ -259,7 +264,7 @@ template <class Port>
   float largest = least;
   for (std::size_t j = 0; j < count; ++j) largest = Port::maximum(largest, row[j]);
   for (; count % 4 != 0; ++count) row[count] = -infinity;
-  Port::exponentials(row, count, largest, scale, exp_numbers);
+  Port::exponentials(row, row, count, largest, scale, exp_numbers);
   Port::multiply_fours(row, count, reciprocal<Port>(Port::sum_of_fours(row, count, zeros<8>)));
 }
 

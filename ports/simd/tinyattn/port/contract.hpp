@@ -113,8 +113,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           to[j] += a * from[j], rounded once, or a * 0 if the size of from[j] is
 //                           below `least`; returns how many it computed, up to `count`
 //   exp_of_nonpositive(x)   that of elementwise.hpp, where fma is a function
-//   exponentials(row, count, largest, scale, numbers)
-//                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
+//   exponentials(from, row, count, largest, scale, numbers)
+//                           row[j] = e^((from[j] - largest) * scale) as softmax computes it, by
 //                           exp_numbers of elementwise.hpp. A port of one lane that has it also has
 //                           sum_of_fours(row, count, eight_zeros) and
 //                           multiply_fours(row, count, by). In all three `count` is a multiple of

@@ -18,22 +18,22 @@ struct fpu_softmax {
   // are added to the result's exponent; s15 holds n. A NaN stays one, and an x below the bound
   // gives 0.
 #define TINYATTN_ONE_EXPONENTIAL                                                                  \
-  "vldm %[row], {s24}\n vldm %[numbers], {s8-s14}\n vsub.f32 s24, s1\n vmul.f32 s24, s0\n"        \
+  "vldm %[from]!, {s24}\n vldm %[numbers], {s8-s14}\n vsub.f32 s24, s1\n vmul.f32 s24, s0\n"      \
   "vcmp.f32 s24, s2\n vmrs APSR_nzcv, fpscr\n vfma.f32 s14, s24, s3\n vadd.f32 s15, s14, s4\n"    \
   "vfma.f32 s24, s15, s5\n vfma.f32 s24, s15, s6\n vfma.f32 s8, s24, s7\n vfma.f32 s9, s24, s8\n" \
   "vfma.f32 s10, s24, s9\n vfma.f32 s11, s24, s10\n vfma.f32 s12, s24, s11\n"                     \
   "vfma.f32 s13, s24, s12\n vmov r4, r5, s13, s14\n"                                              \
   "it ge\n addge r4, r4, r5, lsl #23\n it mi\n movmi r4, #0\n"                                    \
-  "str r4, [%[row]], #4\n subs %[left], #1\n"
+  "str r4, [%[row]], #4\n subs %[left], #1\n bne 1b\n"
 
   // Two exponentials side by side, the second in s25 and s16 to s23. The sum of both exponents is
   // compared first: if it is a number and not below the bound, neither exponent is below it, since
-  // none is above 0. Else each exponent is compared. In a row with a NaN the result does not
-  // matter: all of it becomes NaN.
+  // none is above 0. Else both exponents are computed again, and each is compared. In a row with a
+  // NaN the result does not matter: all of it becomes NaN.
 #define TINYATTN_BOTH(operation, s, a, b, t, c, d)                                                \
   operation ".f32 s" #s ", s" #a ", s" #b "\n " operation ".f32 s" #t ", s" #c ", s" #d "\n"
 #define TINYATTN_EXPONENTS                                                                        \
-  "vldm %[row], {s24-s25}\n" TINYATTN_BOTH("vsub", 24, 24, 1, 25, 25, 1)                          \
+  "vldm %[from]!, {s24-s25}\n" TINYATTN_BOTH("vsub", 24, 24, 1, 25, 25, 1)                        \
   TINYATTN_BOTH("vmul", 24, 24, 0, 25, 25, 0)
 #define TINYATTN_LOOK_AT(x, bits)                                                                 \
   "vcmp.f32 " x ", s2\n vmrs APSR_nzcv, fpscr\n it mi\n movmi " bits ", #0\n"                     \
@@ -48,9 +48,10 @@ struct fpu_softmax {
   TINYATTN_BOTH("vfma", 12, 24, 11, 20, 25, 19) TINYATTN_BOTH("vfma", 13, 24, 12, 21, 25, 20)     \
   "vmov r4, r5, s13, s14\n add r4, r4, r5, lsl #23\n"                                             \
   "vmov r5, r6, s21, s22\n add r5, r5, r6, lsl #23\n"                                             \
-  "vcmp.f32 s26, s2\n vmrs APSR_nzcv, fpscr\n bge 2f\n"                                           \
-  TINYATTN_EXPONENTS TINYATTN_LOOK_AT("s24", "r4") TINYATTN_LOOK_AT("s25", "r5")                  \
-  "2: strd r4, r5, [%[row]], #8\n subs %[left], #2\n"
+  "vcmp.f32 s26, s2\n vmrs APSR_nzcv, fpscr\n blt 3f\n"                                           \
+  "2: str r5, [%[row], #4]\n str r4, [%[row]], #8\n subs %[left], #2\n bne 1b\n b 4f\n"           \
+  "3: sub %[from], #8\n" TINYATTN_EXPONENTS TINYATTN_LOOK_AT("s24", "r4")                         \
+  TINYATTN_LOOK_AT("s25", "r5") "b 2b\n 4:\n"
   // clang-format on
 
 #if defined(__OPTIMIZE_SIZE__)
@@ -58,16 +59,18 @@ struct fpu_softmax {
 #else
 #define TINYATTN_EXPONENTIALS TINYATTN_TWO_EXPONENTIALS
 #endif
-  TINYATTN_ALWAYS_INLINE static void exponentials(float* row, std::size_t count, float largest,
-                                                  float scale, const float* numbers) noexcept {
+  TINYATTN_ALWAYS_INLINE static void exponentials(const float* from, float* row, std::size_t count,
+                                                  float largest, float scale,
+                                                  const float* numbers) noexcept {
     register float times asm("s0") = scale;
     register float less asm("s1") = largest;
-    asm volatile("vldm %[numbers]!, {s2-s7}\n 1: " TINYATTN_EXPONENTIALS "bne 1b\n"
-                 : [row] "+&r"(row), [numbers] "+&r"(numbers), [left] "+&l"(count)
-                 : "t"(times), "t"(less)
-                 : "memory", "cc", "r4", "r5", "r6", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
-                   "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
-                   "s21", "s22", "s23", "s24", "s25", "s26");
+    asm volatile(
+        "vldm %[numbers]!, {s2-s7}\n 1: " TINYATTN_EXPONENTIALS
+        : [from] "+&r"(from), [row] "+&r"(row), [numbers] "+&r"(numbers), [left] "+&l"(count)
+        : "t"(times), "t"(less)
+        : "memory", "cc", "r4", "r5", "r6", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10",
+          "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
+          "s24", "s25", "s26");
   }
 #undef TINYATTN_EXPONENTIALS
 #undef TINYATTN_TWO_EXPONENTIALS
