@@ -96,7 +96,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
 #endif
     asm volatile("vldm %[initial], {s0-s7}\n vldm %[initial], {s8-s15}\n"
                  "subs %[inner], #" TINYATTN_STEPS "\n bcc 3f\n"
-                 "1: " TINYATTN_TURN
+                 ".p2align 2\n 1: " TINYATTN_TURN
                  "2: " TINYATTN_STEP(19, 23) "subs %[inner], #" TINYATTN_STEPS "\n bcs 1b\n"
                  "3: adds %[inner], #" TINYATTN_STEPS_BUT_ONE "\n bmi 4f\n"
                  "vldm %[a]!, {s19}\n vldm %[a1]!, {s23}\n b 2b\n"

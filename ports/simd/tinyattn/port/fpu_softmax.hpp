@@ -65,7 +65,7 @@ struct fpu_softmax {
     register float times asm("s0") = scale;
     register float less asm("s1") = largest;
     asm volatile(
-        "vldm %[numbers]!, {s2-s7}\n 1: " TINYATTN_EXPONENTIALS
+        "vldm %[numbers]!, {s2-s7}\n .p2align 2\n 1: " TINYATTN_EXPONENTIALS
         : [from] "+&r"(from), [row] "+&r"(row), [numbers] "+&r"(numbers), [left] "+&l"(count)
         : "t"(times), "t"(less)
         : "memory", "cc", "r4", "r5", "r6", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10",
