@@ -5,6 +5,7 @@
 //
 //     TINYATTN_PORT=avx2 answers [CALLS]
 #include "library.hpp"
+#include "table.hpp"
 
 #if __STDC_HOSTED__
 #include <cstdlib>

@@ -30,8 +30,15 @@
 
 namespace tinyattn::test {
 
+// A program that defines TINYATTN_IN_GIVEN_MEMORY sets the memory of its calls before the first.
+#ifdef TINYATTN_IN_GIVEN_MEMORY
+inline constexpr bool is_in_given_memory = true;
+#else
+inline constexpr bool is_in_given_memory = false;
+#endif
+
 // Boards do not run the plain loops: they must have the CRCs of machines that do.
-inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
+inline constexpr bool has_twin = __STDC_HOSTED__ != 0 && !is_in_given_memory;
 inline constexpr unsigned committed_calls = 100;  // of an operation: those that its CRC covers
 
 #if defined(__ARM_ARCH_6M__)
@@ -39,11 +46,21 @@ inline constexpr bool is_smallest_board = true;
 #else
 inline constexpr bool is_smallest_board = false;
 #endif
+inline constexpr bool has_little_memory = is_smallest_board || is_in_given_memory;
 
 // The memory of a call. Afterwards everything that it may not write must be unchanged: guards, inputs and what lies around them.
 // AddressSanitizer finds reads of guards, too.
 class Arrays {
  public:
+  using Word [[gnu::may_alias]] = std::uint32_t;
+#ifdef TINYATTN_IN_GIVEN_MEMORY
+  static inline Word* words = nullptr;
+  static inline Size bytes = 0;
+#else
+  static constexpr Size bytes = is_smallest_board ? 10 * 1024 : 1 << 20;
+  alignas(16) static inline Word words[bytes / sizeof(Word)];
+#endif
+
   Arrays() {
     ALLOW(words, bytes);
     fill_up_to(guard);
@@ -68,9 +85,7 @@ class Arrays {
   std::uint32_t hash_of_all() const { return hash(0); }
 
  private:
-  static constexpr Size bytes = is_smallest_board ? 10 * 1024 : 1 << 20;
-  static constexpr Size guard = is_smallest_board ? 32 : 256, last_guard = is_smallest_board ? 1024 : 16384;
-  using Word [[gnu::may_alias]] = std::uint32_t;
+  static constexpr Size guard = has_little_memory ? 32 : 256, last_guard = has_little_memory ? 1024 : 16384;
   struct Part {
     Size begin, end;
   };
@@ -90,8 +105,7 @@ class Arrays {
     for (Size i = begin / sizeof(Word); i < end / sizeof(Word); ++i) hash = (std::rotl(hash, 5) ^ words[i]) * 0x9e3779b1u;
   }
 
-  alignas(16) static inline Word words[bytes / sizeof(Word)];
-  Part written_[is_smallest_board ? 24 : 64] = {};
+  Part written_[has_little_memory ? 24 : 64] = {};
   Size parts_ = 0, used_ = 0;
 };
 

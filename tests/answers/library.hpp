@@ -5,8 +5,8 @@
 #pragma once
 
 #include "models.hpp"
+#include "operation.hpp"
 #include "operations.hpp"
-#include "table.hpp"
 
 namespace tinyattn::test {
 

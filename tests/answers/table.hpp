@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A table of operations, each with the CRC-32s of its first drawn calls, the same on every target.
+// A table of operations, computed and compared with its CRC-32s.
 #pragma once
 
-#include "call.hpp"
+#include "operation.hpp"
 #include "support/print.hpp"
 
 namespace tinyattn::test {
-
-inline constexpr Size small_size = 10;
-
-struct Operation {
-  const char* name;
-  void (*call)(Call&);
-  std::uint32_t crc, crc_of_small = 0;  // of all committed_calls; and with small shapes, if these fit into the smallest board
-};
 
 // Makes each call with scratch of NaN, and with scratch of another number. Returns whether all are right, and whether the CRC after
 // committed_calls is the expected one.
@@ -44,10 +36,10 @@ inline bool holds(const Operation& operation, Size largest_size, std::uint32_t e
 
 // Makes at least committed_calls of each operation. Returns the status of the program.
 template <Size count>
-int run(const Operation (&operations)[count], unsigned calls) {
+int run(const Operation (&table)[count], unsigned calls) {
   unsigned number = 0, failures = 0;
   print("1.."), print(static_cast<unsigned>(count)), print("\n");
-  for (const Operation& operation : operations) {
+  for (const Operation& operation : table) {
     bool is_right = operation.crc_of_small == 0 || holds(operation, small_size, operation.crc_of_small, committed_calls);
     if (!is_smallest_board) is_right = holds(operation, Random::any_size, operation.crc, calls) && is_right;
     failures += is_right ? 0 : 1;

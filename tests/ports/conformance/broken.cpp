@@ -2,6 +2,7 @@
 //
 // Ports that break the contract in one operation each: drawn calls must find every one.
 #include "answers/library.hpp"
+#include "answers/table.hpp"
 
 using namespace tinyattn::test;
 
