@@ -16,10 +16,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FORMAT = "tinyattn-certificate-1"
 FIELDS = ("library", "chip", "emulated", "core", "port", "compiler", "shapes", "crcs", "counter", "cycles", "line")
-# The part number in a CPUID: the name of the core, and of the core whose figures ports/site/costs.json has.
-CORES = {0xc20: ("Cortex-M0", "Cortex-M0"), 0xc60: ("Cortex-M0+", "Cortex-M0"), 0xc23: ("Cortex-M3", "Cortex-M3"),
-         0xc24: ("Cortex-M4", "Cortex-M4"), 0xc27: ("Cortex-M7", "Cortex-M7"), 0xd20: ("Cortex-M23", ""),
-         0xd21: ("Cortex-M33", "Cortex-M33"), 0xd22: ("Cortex-M55", "Cortex-M55"), 0xd23: ("Cortex-M85", "")}
+# The part number in a CPUID: the name of the core.
+CORES = {0xc20: "Cortex-M0", 0xc60: "Cortex-M0+", 0xc23: "Cortex-M3", 0xc24: "Cortex-M4", 0xc27: "Cortex-M7",
+         0xd20: "Cortex-M23", 0xd21: "Cortex-M33", 0xd22: "Cortex-M55", 0xd23: "Cortex-M85"}
+# The ports with which ports/site/costs.json was measured.
+PORTS = {"Cortex-M0": "soft", "Cortex-M3": "soft", "Cortex-M4": "fpu", "Cortex-M7": "fpu", "Cortex-M33": "fpu",
+         "Cortex-M55": "helium"}
 
 
 class Unreadable(Exception):
@@ -56,8 +58,8 @@ def fields_of(text):
     line = line[:(re.search(r" line=[0-9a-f]{8}", line) or re.search(r"$", line)).end()]
     written = line.split(" ", 1)[0]
     if written != FORMAT:
-        raise Unreadable(f"The line has the format {written}, and this program reads {FORMAT}: use the read.py of the library "
-                         "that was on the chip.")
+        raise Unreadable(f"The line has the format {written}, and this program reads {FORMAT}: use the read.py of the "
+                         "library that was on the chip.")
     before, _, checksum = line.rpartition(" line=")
     if not re.fullmatch(r"[0-9a-f]{8}", checksum):
         raise Unreadable("The line is cut off: it does not end with its checksum, line=.")
@@ -77,9 +79,10 @@ class Certificate:
         if library != version():
             raise Unreadable(f"The chip has tinyattn {library}, and this is {version()}: use the read.py of {library}.")
         self.shapes, self.crcs = self.fields["shapes"], self.fields["crcs"].split(",")
-        self.cycles = [] if self.fields["cycles"] == "-" else [int(number) for number in self.fields["cycles"].split(",")]
+        self.cycles = [int(number) for number in self.fields["cycles"].split(",") if number != "-"]
         if not len(self.shapes) == len(self.crcs) == len(self.table) or len(self.cycles) not in (0, len(self.kernels)):
-            raise Unreadable("The line has other groups or kernels than this tree: it is of another state of the library.")
+            raise Unreadable("The line has other groups or kernels than this tree: it is of another state of the "
+                             "library.")
         self.is_emulated = self.fields["emulated"] == "yes"
 
     def wrong(self):
@@ -88,13 +91,10 @@ class Certificate:
                 for (name, any_shape, small), shape, crc in zip(self.table, self.shapes, self.crcs)
                 if crc != (any_shape if shape == "a" else small)]
 
-    def part(self):
-        """Returns the part number of a core by Arm, else 0."""
-        core = self.fields["core"]
-        return int(core, 16) >> 4 & 0xfff if re.fullmatch(r"41[0-9a-f]{6}", core) else 0
-
     def core(self):
-        return CORES.get(self.part(), (self.fields["core"], ""))[0]
+        core = self.fields["core"]
+        part = int(core, 16) >> 4 & 0xfff if re.fullmatch(r"41[0-9a-f]{6}", core) else None  # of a CPUID by Arm
+        return CORES.get(part, core)
 
     def agreement(self):
         right = len(self.crcs) - len(self.wrong())
@@ -105,14 +105,16 @@ class Certificate:
 
 
 def figures_of(certificate):
-    """Returns (their name, {kernel: text}): cycles of the project's model for this core, or instructions where the table
-    has no cycles."""
+    """Returns (their name, {kernel: text}): cycles of the project's model for this core, or instructions where the
+    table has no cycles. A Cortex-M0+ gets those of a Cortex-M0."""
     costs = json.loads(text_of("ports", "site", "costs.json"))
-    core = CORES.get(certificate.part(), ("", ""))[1]
-    board = next((board for board, name in costs["cores"].items() if name == core), None)
+    core = certificate.core().rstrip("+")
+    board = next((board for board, name in costs["cores"].items()
+                  if name == core and PORTS.get(core) == certificate.fields["port"]), None)
     measured = {name: costs["rows"].get(name, {}).get("boards", {}).get(board, {}) for name in certificate.kernels}
     kind = "cycles" if any("cycles" in row for row in measured.values()) else "instructions"
-    return kind, {name: grouped(row.get(kind)) for name, row in measured.items()}
+    return (f"{kind} of a {core}" if board else "the table has none",
+            {name: grouped(row.get(kind)) for name, row in measured.items()})
 
 
 def grouped(figure):
@@ -126,43 +128,49 @@ def grouped(figure):
 
 
 def report(certificate):
-    fields, wrong = certificate.fields, certificate.wrong()
+    fields, small = certificate.fields, certificate.shapes.count("s")
     emulated = ", emulated" if certificate.is_emulated else ""
-    yield (f"{fields['chip']}{emulated}: {certificate.core()}, tinyattn {fields['library']} with the port {fields['port']}, "
-           f"by {fields['compiler'].replace('-', ' ', 1)}")
-    small = certificate.shapes.count("s")
-    yield (f"{len(certificate.crcs)} groups of drawn calls, {len(certificate.crcs) - small} with any shapes, {small} with "
-           f"small ones{' for want of memory' if small else ''}")
+    yield (f"{fields['chip']}{emulated}: {certificate.core()}, tinyattn {fields['library']} with the port "
+           f"{fields['port']}, by {fields['compiler'].replace('-', ' ', 1)}")
+    yield (f"{len(certificate.crcs)} groups of drawn calls, {len(certificate.crcs) - small} with any shapes, {small} "
+           f"with small ones{' for want of memory' if small else ''}")
     yield ""
+    yield from verdict(certificate.wrong())
+    yield ""
+    yield from cycles(certificate)
+
+
+def verdict(wrong):
     if not wrong:
         yield "The chip agrees: every group has the bits of the table."
+        return
+    name, crc, expected = wrong[0]
+    yield f"The chip does NOT agree. The first group that is wrong is `{name}`:"
+    if crc.endswith("!"):
+        yield "a right call was refused, a wrong one taken, or memory of others written."
     else:
-        name, crc, expected = wrong[0]
-        yield f"The chip does NOT agree. The first group that is wrong is `{name}`:"
-        if crc.endswith("!"):
-            yield "a right call was refused, a wrong one taken, or memory of others written."
-        else:
-            yield f"its CRC-32 is {crc}, and that of the table {expected}."
-        if wrong[1:]:
-            yield f"Wrong, too: {'; '.join(other for other, _, _ in wrong[1:])}."
-    yield ""
+        yield f"its CRC-32 is {crc}, and that of the table {expected}."
+    if wrong[1:]:
+        yield f"Wrong, too: {'; '.join(other for other, _, _ in wrong[1:])}."
+
+
+def cycles(certificate):
+    time = ", in the virtual time of an emulator, which says nothing of a chip" if certificate.is_emulated else ""
+    yield (f"The least cycles of three runs, by {certificate.fields['counter']}{time}." if certificate.cycles else
+           "No counter of cycles was found.")
     kind, figures = figures_of(certificate)
-    counted = certificate.cycles or [None] * len(certificate.kernels)
-    how = "The least cycles of three runs, counted by" if certificate.cycles else "Cycles were not counted: counter"
-    time = ", in the emulator's virtual time, which says nothing of a chip" if certificate.cycles and certificate.is_emulated else ""
-    yield f"{how} {fields['counter']}{time}."
-    yield f"{'kernel':<14}{'counted':>14}{f'{kind} of the table':>28}"
-    for name, cycles in zip(certificate.kernels, counted):
-        yield f"{name:<14}{grouped(cycles):>14}{figures[name]:>28}"
+    yield f"{'kernel':<14}{'counted':>14}{kind:>28}"
+    for name, counted in zip(certificate.kernels, certificate.cycles or [None] * len(certificate.kernels)):
+        yield f"{name:<14}{grouped(counted):>14}{figures[name]:>28}"
 
 
 def row(certificate):
     fields = certificate.fields
     chip = f"{fields['chip']} (emulated)" if certificate.is_emulated else fields["chip"]
-    # An emulator's time is no chip's.
-    counted = certificate.cycles if certificate.cycles and not certificate.is_emulated else [None] * len(certificate.kernels)
-    cells = [chip, certificate.core(), fields["port"], f"{fields['library']}, {fields['compiler'].replace('-', ' ', 1)}",
-             certificate.agreement(), *map(grouped, counted)]
+    has_cycles = certificate.cycles and not certificate.is_emulated
+    counted = certificate.cycles if has_cycles else [None] * len(certificate.kernels)
+    by = f"{fields['library']}, {fields['compiler'].replace('-', ' ', 1)}"
+    cells = [chip, certificate.core(), fields["port"], by, certificate.agreement(), *map(grouped, counted)]
     return f"| {' | '.join(cells)} |"
 
 

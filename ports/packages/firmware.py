@@ -12,6 +12,10 @@ KEYWORDS = ("attention", "transformer", "language model", "machine learning", "i
             "risc-v", "constexpr")
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"
 LAYER = tree.ROOT / "examples" / "c"
+CERTIFY = tree.ROOT / "examples" / "certify"
+CALLS = (tree.ROOT / "tests", tree.ROOT / "tests" / "headers")  # include paths of its drawn calls
+CONSOLE = pathlib.Path(__file__).resolve().parent / "certify"
+OURS = re.compile(r'^#include "(?!tinyattn/)([\w./]+)"', re.MULTILINE)
 
 
 def authors():
@@ -48,6 +52,29 @@ def copy_layer(folder):
     for file in files:
         tree.copy(file, folder / file.name)
     return [file.name for file in files]
+
+
+def certificate():
+    """Returns {name: text} of certify.cpp and of the headers that it includes, all for one folder."""
+    found = [CERTIFY / "certify.cpp"]
+    for file in found:
+        for name in OURS.findall(file.read_text(encoding="utf-8")):
+            places = ((place / name).resolve() for place in (file.parent, *CALLS))
+            header = next(path for path in places if path.exists())
+            found += [header] if header not in found else []
+    def in_one_folder(include):
+        return f'#include "{pathlib.Path(include[1]).name}"'
+    return {file.name: OURS.sub(in_one_folder, file.read_text(encoding="utf-8")) for file in found}
+
+
+def copy_certificate(folder, *more):
+    """Copies the sources of examples/certify, and more files. Returns their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in certificate().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for file in more:
+        tree.copy(file, folder / file.name)
+    return [*certificate(), *(file.name for file in more)]
 
 
 def printed_checksums():

@@ -38,8 +38,9 @@ def archive(core, to):
     to.mkdir(parents=True)
     include = [f"-I{tree.ROOT / folder}" for folder in tree.FOLDERS]
     with tempfile.TemporaryDirectory() as work:
-        objects = [pathlib.Path(work) / f"{pathlib.Path(name).stem}.o" for name in firmware.COMPILED]
-        for name, file in zip(firmware.COMPILED, objects):
-            command = [COMPILER, *FLAGS, *flags(*core), *include, "-c", tree.ROOT / "src" / name, "-o", file]
-            subprocess.run(command, check=True)
+        include += [f"-I{folder}" for folder in firmware.CALLS]
+        sources = [*(tree.ROOT / "src" / name for name in firmware.COMPILED), firmware.CERTIFY / "certify.cpp"]
+        objects = [pathlib.Path(work) / f"{source.stem}.o" for source in sources]
+        for source, file in zip(sources, objects):
+            subprocess.run([COMPILER, *FLAGS, *flags(*core), *include, "-c", source, "-o", file], check=True)
         subprocess.run([ARCHIVER, "rcsD", to / f"lib{firmware.NAME}.a", *objects], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the package for Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, two
+"""Makes the package for Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, three
 sketches, and the zip that the IDE takes.
 
 Format: https://arduino.github.io/arduino-cli/latest/library-specification/
@@ -38,6 +38,12 @@ def copy_sources(to):
         tree.copy(file, to / (f"{file.stem}.inc" if name in firmware.COMPILED else name))
 
 
+def copy_certificate(to):
+    """Copies the sources of examples/certify, which archives have, too."""
+    firmware.copy_certificate(to)
+    (to / "certify.cpp").rename(to / "certify.inc")
+
+
 def copy_layer(sketch):
     """Copies the files of the sample. The file that uses the headers is compiled only with C++20."""
     firmware.copy_layer(sketch)
@@ -72,6 +78,7 @@ def make(folder):
     firmware.fill_folder(HERE / "library", library, version=tree.version(), cores=cores())
     tree.copy_headers(library / "src")
     copy_sources(library / "src" / "tinyattn" / "compiled")
+    copy_certificate(library / "src" / "tinyattn" / "certify")
     copy_layer(library / "examples" / "Layer")
     copy_writer(library / "examples" / "Writer")
     for core in archives.CORES:

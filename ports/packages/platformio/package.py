@@ -10,10 +10,11 @@ from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMAS = "https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema"
-EXAMPLE = "examples/layer"
+LAYER, CERTIFY = "examples/layer", "examples/certify"
 
 
-def manifest(files):
+def manifest(examples):
+    """`examples`: {folder: names of its files}."""
     return {
         "$schema": f"{SCHEMAS}/library.json",
         "name": firmware.NAME,
@@ -27,7 +28,8 @@ def manifest(files):
         "frameworks": "*",
         "platforms": "*",
         "headers": firmware.public_headers(),
-        "examples": [{"name": "layer", "base": EXAMPLE, "files": sorted(files)}],
+        "examples": [{"name": pathlib.PurePath(base).name, "base": base, "files": sorted(files)}
+                     for base, files in examples.items()],
         # For the library alone, after the -std of the framework. A project sets the flag for its own files.
         "build": {"flags": ["-std=gnu++20"]}}
 
@@ -35,5 +37,6 @@ def manifest(files):
 def make(folder):
     firmware.copy_library(folder)
     firmware.fill_folder(HERE, folder, version=tree.version())
-    files = ["main.cpp", *firmware.copy_layer(folder / EXAMPLE)]
-    (folder / "library.json").write_text(json.dumps(manifest(files), indent=2) + "\n", encoding="utf-8")
+    examples = {LAYER: ["main.cpp", *firmware.copy_layer(folder / LAYER)],
+                CERTIFY: ["main.cpp", *firmware.copy_certificate(folder / CERTIFY, *firmware.CONSOLE.iterdir())]}
+    (folder / "library.json").write_text(json.dumps(manifest(examples), indent=2) + "\n", encoding="utf-8")

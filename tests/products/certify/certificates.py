@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests what examples/certify/read.py says: of the line that this machine prints, of lines that are damaged, and of chips whose
-port is broken.
+"""Tests what examples/certify/read.py says: of the line that this machine prints, of lines that are damaged, and of
+chips whose port is broken.
 
     certificates.py CHIP CHIP_IS_BROKEN      the program, and one whose port breaks the contract as MUTANT says
 """
@@ -41,15 +41,17 @@ def finds(number, group, why):
     return says(broken(number), 1, rf"NOT agree\. The first group that is wrong is `{group}`:\n.*{why}")
 
 
-def puts_cycles_beside(part, core):
-    """Checks the figures of a chip of Arm: its own beside the project's."""
-    line = changed(r"core=\S+(.*)counter=.*", rf"core=410f{part}\1counter=dwt cycles=1,2,3,4,5,6,7,1234567")
+def puts_cycles_beside(part, core, port, has_figures=True):
+    """Checks the figures of a chip of Arm: its own beside the project's, of all kernels or of none."""
+    line = changed(r"core=\S+ port=\S+(.*)counter=.*",
+                   rf"core=410f{part} port={port}\1counter=dwt cycles=1,2,3,4,5,6,7,1234567")
     costs = json.loads((ROOT / "ports/site/costs.json").read_text(encoding="utf-8"))
-    board = next(board for board, name in costs["cores"].items() if name == core)
+    board = next(board for board, name in costs["cores"].items() if name == core.rstrip("+"))
     figure = costs["rows"]["sample"]["boards"][board]
     least = figure.get("cycles", figure["instructions"])
-    least = least if isinstance(least, int) else least[0]
-    return says(line, 0, rf": {core},(.|\n)*by dwt\.(.|\n)*sample +1,234,567 +{least:,}")
+    least = f"{least if isinstance(least, int) else least[0]:,}" if has_figures else "-"
+    others = r"((?! -\n)(.|\n))*" if has_figures else r"(.*\n)(.* -\n)+"
+    return says(line, 0, rf": {re.escape(core)},(.|\n)*by dwt\.\n{others}sample +1,234,567 +{least}")
 
 
 tap.report([
@@ -69,7 +71,10 @@ tap.report([
     ("zeros after a partial load", finds, 2, "softmax", "its CRC-32 is"),
     ("int8 sums that forget their end", finds, 3, "forward, cross_forward: int8", "its CRC-32 is"),
     ("a store of one too many", finds, 4, "matmul, matmul_transposed", "memory of others written"),
-    ("cycles of a Cortex-M4", puts_cycles_beside, "c241", "Cortex-M4"),
-    ("cycles of a Cortex-M55", puts_cycles_beside, "d221", "Cortex-M55"),
-    ("a row for the page of chips", says, LINE, 0, r"^\| host \| .* \| 18 of 18, 1 with any shapes( \| -){8} \|\n$", "--row"),
+    ("cycles of a Cortex-M4", puts_cycles_beside, "c241", "Cortex-M4", "fpu"),
+    ("cycles of a Cortex-M4 without an FPU", puts_cycles_beside, "c241", "Cortex-M4", "soft", False),
+    ("cycles of a Cortex-M0+", puts_cycles_beside, "c601", "Cortex-M0+", "soft"),
+    ("cycles of a Cortex-M55", puts_cycles_beside, "d221", "Cortex-M55", "helium"),
+    ("a row for the page of chips", says, LINE, 0,
+     r"^\| host \| .* \| 18 of 18, 1 with any shapes( \| -){8} \|\n$", "--row"),
 ])

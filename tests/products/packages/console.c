@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Only what the samples need from a C library: puts, and printf with %08lx. */
+ * Only what the samples need from a C library: puts, and printf with %s and %08lx. */
 #include <stdarg.h>
 
 #include "board.h"
@@ -19,6 +19,11 @@ int printf(const char* format, ...) {
   for (; *format != 0; ++format) {
     if (*format != '%') {
       put(*format);
+      continue;
+    }
+    if (format[1] == 's') {
+      board_print(va_arg(values, const char*));
+      ++format;
       continue;
     }
     format += sizeof "08lx" - 1;

@@ -49,7 +49,8 @@ def arduino(library):
         *(f"src/{header}" for header in properties["includes"].split(",")), "src/tinyattn_models.cpp",
         "src/tinyattn_encoders.cpp", "src/tinyattn_int8.cpp",
         *(f"src/{archives.place(*core)}/libtinyattn.a" for core in archives.CORES),
-        "README.md", "examples/Layer/Layer.ino", "examples/Writer/Writer.ino"], "src")
+        "src/tinyattn_certify.cpp", "src/tinyattn/certify/certify.h",
+        "README.md", *(f"examples/{name}/{name}.ino" for name in ("Layer", "Writer", "Certify"))], "src")
     headers = "".join(read(file) for file in (library / "src" / "tinyattn").rglob("*.h*"))
     headers += "".join(f" TINYATTN_{name}" for name in re.findall(r"use\(\w+, (\w+)", headers))
     rows = [line.split("\t") for line in read(library, "keywords.txt").splitlines() if line[0] != "#"]
@@ -89,10 +90,12 @@ def esp_idf(package):
     manifest, main = of_yaml(package, "idf_component.yml"), package / "examples/layer/main"
     yield from (f"{name}: {manifest.get(name)}" for name in ("url", "repository")
                 if not re.fullmatch(HTTPS, manifest.get(name) or ""))
-    overrides = of_yaml(main, "idf_component.yml")["dependencies"].values()
-    if not any((main / entry["override_path"]).samefile(package) for entry in overrides):
-        yield "the example does not take the component that it lies in"
-    for folder, wanted in ((package, SOURCES), (main, ())):
+    certify = package / "examples/certify/main"
+    overrides = [(folder, entry["override_path"]) for folder in (main, certify)
+                 for entry in of_yaml(folder, "idf_component.yml")["dependencies"].values()]
+    if not all((folder / path).samefile(package) for folder, path in overrides) or len(overrides) != 2:
+        yield "an example does not take the component that it lies in"
+    for folder, wanted in ((package, SOURCES), (main, ()), (certify, ("certify.cpp",))):
         sources = re.search(r"SRCS ([\w./ ]+?)(?: [A-Z_]+ |\))", read(folder, "CMakeLists.txt"))[1].split()
         yield from (f"{folder} does not name {name}" for name in wanted if name not in sources)
         yield from (f"{folder} has no {name}" for name in sources if not (folder / name).exists())
@@ -137,8 +140,9 @@ def zephyr(package):
     tests = [test for place in module["samples"] for file in (package / place).glob("*/sample.yaml")
              for test in of_yaml(file)["tests"].values()]
     patterns = [pattern for test in tests for pattern in test["harness_config"]["regex"]]
-    yield from (f"not printed: {name}" for name in patterns if not re.search(name, read(LAYER)))
-    yield from [] if len(patterns) == 2 else ["no sample"]
+    printed = f"{read(LAYER)}\ntinyattn-certificate-1 library={VERSION} line=01234567"
+    yield from (f"not printed: {name}" for name in patterns if not re.search(name, printed))
+    yield from [] if len(patterns) == 3 else ["no sample"]
     version = VERSION if VERSION in read(package, "README.md") else None
     yield from unlike_the_tree(package, version, [
         f"{module['build']['cmake']}/CMakeLists.txt", module["build"]["kconfig"], "src/models.cpp"])

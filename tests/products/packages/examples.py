@@ -15,6 +15,7 @@ from tests.products.packages.packages import (BOARDS, CONSUMER, HERE, LAYER, ROO
 from tests.support import tap
 from tests.support.processes import attempt
 
+READ = (sys.executable, "-B", ROOT / "examples" / "certify" / "read.py")
 WRITER = ROOT / "examples" / "writer" / "printed.txt"
 CPP20, CPP11 = "-std=gnu++20", "-std=gnu++11"
 CONSOLE, CORE = HERE / "console.c", HERE / "arduino"
@@ -37,14 +38,20 @@ def with_flags(sources, *flags):
 
 
 @tap.in_folder
-def prints_checksums(folder, package, example, machine, *flags):
+def prints(folder, has_what_it_should, package, example, machine, *flags):
     """Builds the library and an example of a package."""
     if lacks := machine.missing():
         return lacks
     content = made(package)
     sources = [*(content / "src").glob("*.cpp"), *(content / example).glob("*.c*"), CONSOLE]
     include = (f"-I{content / 'include'}", f"-I{BOARDS}")
-    return differs(machine.run(folder, with_flags(sources, *include, *flags)))
+    return has_what_it_should(machine.run(folder, with_flags(sources, *include, *flags)))
+
+
+def certifies(output):
+    """Returns what read.py says of a chip's line, unless the chip agrees."""
+    status, said = attempt(READ, text=output)
+    return "" if status == 0 and "The chip agrees" in said else f"{said}\n{output[-1500:]}"
 
 
 @tap.in_folder
@@ -104,13 +111,17 @@ def archive_serves_c(folder, core):
 
 
 @tap.in_folder
-def with_archive(folder, core, sketch, standard, *expected):
+def with_archive(folder, core, sketch, standard, *expected, has_what_it_should=differs):
     machine, library = board(CORES[core[0]], *ARDUINO, *archives.flags(*core)), copied(folder)
     if lacks := machine.missing():
         return lacks
     output = machine.run(folder, sketch_sources(library, sketch, standard),
                          f"-L{library / 'src' / archives.place(*core)}", "-ltinyattn")
-    return differs(in_lower_case(output), *expected)
+    return has_what_it_should(in_lower_case(output), *expected)
+
+
+def certify_with_archive(core):
+    return with_archive(core, "Certify", CPP11, has_what_it_should=certifies)
 
 
 def from_sources(folder, sketch, prompt="It is a truth"):
@@ -127,6 +138,11 @@ def from_sources(folder, sketch, prompt="It is a truth"):
 @tap.in_folder
 def without_archive(folder, sketch, *expected):
     return differs(in_lower_case(from_sources(folder, sketch)), *expected)
+
+
+@tap.in_folder
+def certify_without_archive(folder):
+    return certifies(from_sources(folder, "Certify"))
 
 
 @tap.in_folder
@@ -148,18 +164,20 @@ def asks_for_cpp20(folder, standard):
 
 
 EXAMPLES = {
-    "an STM32F4's flags of PlatformIO": ("platformio", "examples/layer", STM32F4, CPP20),
-    "an RP2040's flags of PlatformIO": ("platformio", "examples/layer", RP2040, CPP20),
-    "an ESP32-C3's flags of ESP-IDF": ("esp-idf", "examples/layer/main", ESP32_C3, "-Dapp_main=main"),
-    "an ESP32-P4's flags of ESP-IDF": ("esp-idf", "examples/layer/main", ESP32_P4, "-Dapp_main=main"),
-    "Zephyr's sample on a Cortex-M4F": ("zephyr", "samples/layer/src", STM32F4, CPP20),
+    "an STM32F4's flags of PlatformIO": ("platformio", "examples/{}", STM32F4, CPP20),
+    "an RP2040's flags of PlatformIO": ("platformio", "examples/{}", RP2040, CPP20),
+    "an ESP32-C3's flags of ESP-IDF": ("esp-idf", "examples/{}/main", ESP32_C3, "-Dapp_main=main"),
+    "an ESP32-P4's flags of ESP-IDF": ("esp-idf", "examples/{}/main", ESP32_P4, "-Dapp_main=main"),
+    "Zephyr's sample on a Cortex-M4F": ("zephyr", "samples/{}/src", STM32F4, CPP20),
 }
 PROMPTS = {
     "": r"The prompt is empty\.\n",
     "It is wörld": r"The prompt has a character that the model has never read\.\n",
     200 * "a": r"a{200}[^|]+\n\ncharacters +\d+\ncrc32 of draws +\w+\n"}
 tap.report([
-    *((name, prints_checksums, *example) for name, example in EXAMPLES.items()),
+    *((f"{folder}: {name}", prints, what, package, example.format(folder), *machine)
+      for folder, what in (("layer", differs), ("certify", certifies))
+      for name, (package, example, *machine) in EXAMPLES.items()),
     *((f"the CMSIS-Pack's components serve {main}", cmsis_components, main)
       for main in ("main.cpp", "main.c")),
     ("ESP-IDF's component serves C", serves_c, "esp-idf", ESP32_C3),
@@ -171,6 +189,9 @@ tap.report([
     ("Writer in C++11 with the archive of a Cortex-M4F", with_archive, M4F, "Writer", CPP11, WRITER),
     ("Layer in C++20, its library compiled from sources", without_archive, "Layer"),
     ("Writer in C++20, its library compiled from sources", without_archive, "Writer", WRITER),
+    *((f"Certify in C++11 with the archive of {archives.place(*core)}", certify_with_archive, core)
+      for core in archives.CORES),
+    ("Certify in C++20, its library compiled from sources", certify_without_archive),
     *((f"Writer: {pattern[:40]}", answers_prompt, text, pattern) for text, pattern in PROMPTS.items()),
     *((f"{standard} asks for C++20", asks_for_cpp20, standard)
       for standard in ("-std=gnu++11", "-std=gnu++14", "-std=gnu++17"))])

@@ -40,6 +40,8 @@ struct Console {
 };
 extern Console Serial;
 
+#define F_CPU 48000000L
+unsigned long micros();
 unsigned long millis();
 void setup();
 void loop();

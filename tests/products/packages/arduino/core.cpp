@@ -18,6 +18,7 @@ void Console::print(unsigned long number, int base) {
   print("0123456789ABCDEF"[number % base]);
 }
 
+unsigned long micros() { return 0; }
 unsigned long millis() { return 0; }
 
 int main() {
