@@ -14,7 +14,7 @@ SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"
 LAYER = tree.ROOT / "examples" / "c"
 CERTIFY = tree.ROOT / "examples" / "certify"
 CALLS = (tree.ROOT / "tests", tree.ROOT / "tests" / "headers")  # include paths of its drawn calls
-CONSOLE = pathlib.Path(__file__).resolve().parent / "certify"
+CONSOLES = pathlib.Path(__file__).resolve().parent / "certify"
 OURS = re.compile(r'^#include "(?!tinyattn/)([\w./]+)"', re.MULTILINE)
 
 

@@ -38,10 +38,12 @@ def copy_sources(to):
         tree.copy(file, to / (f"{file.stem}.inc" if name in firmware.COMPILED else name))
 
 
-def copy_certificate(to):
+def copy_certificate(library):
     """Copies the sources of examples/certify, which archives have, too."""
+    to = library / "src" / "tinyattn" / "certify"
     firmware.copy_certificate(to)
     (to / "certify.cpp").rename(to / "certify.inc")
+    tree.copy(firmware.CONSOLES / "arduino_counter.h", library / "examples" / "Certify" / "arduino_counter.h")
 
 
 def copy_layer(sketch):
@@ -78,7 +80,7 @@ def make(folder):
     firmware.fill_folder(HERE / "library", library, version=tree.version(), cores=cores())
     tree.copy_headers(library / "src")
     copy_sources(library / "src" / "tinyattn" / "compiled")
-    copy_certificate(library / "src" / "tinyattn" / "certify")
+    copy_certificate(library)
     copy_layer(library / "examples" / "Layer")
     copy_writer(library / "examples" / "Writer")
     for core in archives.CORES:

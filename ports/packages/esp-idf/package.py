@@ -16,4 +16,4 @@ def make(folder):
                          sources=" ".join(f"src/{name}" for name in firmware.COMPILED))
     firmware.copy_library(folder)
     firmware.copy_layer(folder / "examples" / "layer" / "main")
-    firmware.copy_certificate(folder / "examples" / "certify" / "main", *firmware.CONSOLE.iterdir())
+    firmware.copy_certificate(folder / "examples" / "certify" / "main", firmware.CONSOLES / "print_certificate.hpp")

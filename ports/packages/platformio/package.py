@@ -38,5 +38,5 @@ def make(folder):
     firmware.copy_library(folder)
     firmware.fill_folder(HERE, folder, version=tree.version())
     examples = {LAYER: ["main.cpp", *firmware.copy_layer(folder / LAYER)],
-                CERTIFY: ["main.cpp", *firmware.copy_certificate(folder / CERTIFY, *firmware.CONSOLE.iterdir())]}
+                CERTIFY: ["main.cpp", *firmware.copy_certificate(folder / CERTIFY, *firmware.CONSOLES.iterdir())]}
     (folder / "library.json").write_text(json.dumps(manifest(examples), indent=2) + "\n", encoding="utf-8")

@@ -16,4 +16,4 @@ def make(folder):
                          of_headers=of_headers)
     firmware.copy_library(folder)
     firmware.copy_layer(folder / "samples" / "layer" / "src")
-    firmware.copy_certificate(folder / "samples" / "certify" / "src", *firmware.CONSOLE.iterdir())
+    firmware.copy_certificate(folder / "samples" / "certify" / "src", firmware.CONSOLES / "print_certificate.hpp")

@@ -4,6 +4,7 @@ flags of the tools, and QEMU runs them. Each prints the checksums that every mac
 
     examples.py COMPILER
 """
+import dataclasses
 import re
 import shutil
 import sys
@@ -23,6 +24,8 @@ SECTIONS = ("-Os", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", 
 M4F = ("cortex-m4", "fpv4-sp-d16", "hard")
 STM32F4 = board("mps2-an386", "-mthumb", *archives.flags(*M4F), *SECTIONS)
 RP2040 = board("microbit", "-march=armv6-m", "-mcpu=cortex-m0plus", "-mthumb", *SECTIONS)
+WITH_ARDUINO = dataclasses.replace(RP2040, support=(
+    *RP2040.support, (CORE / "core.cpp", (CPP20, f"-I{CORE}", f"-I{BOARDS}"))))
 # The flags in ESP-IDF's CMakeLists.txt.
 ESP = ("-std=gnu++2b", "-fno-jump-tables", "-fno-tree-switch-conversion", "-fstrict-volatile-bitfields",
        *SECTIONS)
@@ -166,6 +169,8 @@ def asks_for_cpp20(folder, standard):
 EXAMPLES = {
     "an STM32F4's flags of PlatformIO": ("platformio", "examples/{}", STM32F4, CPP20),
     "an RP2040's flags of PlatformIO": ("platformio", "examples/{}", RP2040, CPP20),
+    "PlatformIO with Arduino's framework": (
+        "platformio", "examples/{}", WITH_ARDUINO, CPP20, "-DARDUINO=10819", f"-I{CORE}"),
     "an ESP32-C3's flags of ESP-IDF": ("esp-idf", "examples/{}/main", ESP32_C3, "-Dapp_main=main"),
     "an ESP32-P4's flags of ESP-IDF": ("esp-idf", "examples/{}/main", ESP32_P4, "-Dapp_main=main"),
     "Zephyr's sample on a Cortex-M4F": ("zephyr", "samples/{}/src", STM32F4, CPP20),
@@ -177,7 +182,8 @@ PROMPTS = {
 tap.report([
     *((f"{folder}: {name}", prints, what, package, example.format(folder), *machine)
       for folder, what in (("layer", differs), ("certify", certifies))
-      for name, (package, example, *machine) in EXAMPLES.items()),
+      for name, (package, example, *machine) in EXAMPLES.items()
+      if (folder, WITH_ARDUINO) != ("layer", machine[0])),
     *((f"the CMSIS-Pack's components serve {main}", cmsis_components, main)
       for main in ("main.cpp", "main.c")),
     ("ESP-IDF's component serves C", serves_c, "esp-idf", ESP32_C3),

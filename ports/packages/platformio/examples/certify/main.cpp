@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// Prints whether this chip computes the same bits, on any board whose framework has a console: src/ of a project. With Arduino's framework,
-// print_certificate() belongs into setup(), and a Cortex-M0 gives a counter, since SysTick is not free.
+// Prints whether this chip computes the same bits: src/ of a project. With Arduino's framework at the serial port, else by printf.
 #include "print_certificate.hpp"
 
 #ifndef TINYATTN_CHIP
-#define TINYATTN_CHIP "unnamed"  // the name of yours
+#define TINYATTN_CHIP "unnamed"  // the name of yours, for the table of chips
 #endif
 
+#ifdef ARDUINO
+#include "arduino_counter.h"
+
+void setup() {
+  Serial.begin(115200);
+  while (!Serial && millis() < 3000) {
+  }
+  print_certificate(TINYATTN_CHIP, counter, cycles, [](const char* text) { Serial.print(text); });
+}
+
+void loop() {}
+#else
 int main() { return print_certificate(TINYATTN_CHIP) ? 0 : 1; }
+#endif
