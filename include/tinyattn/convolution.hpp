@@ -134,7 +134,9 @@ constexpr void Conv1d<config>::forward(const TensorX& x, Out& out) const noexcep
       constexpr std::size_t of_int8 = config.weights == Weights::int8 ? width : 0;
       constexpr bool all_whole =
           shape.begin_of_whole() == 0 && shape.end_of_whole() == shape.rows();
-      detail::IntegerWorkspace<of_int8, detail::rows_on_stack(shape.rows(), of_int8)> integers;
+      detail::IntegerWorkspace<of_int8,
+                               detail::rows_on_stack<decltype(port)>(shape.rows(), of_int8)>
+          integers;
       detail::Table<float, all_whole ? 0 : of_int8> padded;  // a row that is partly outside of x
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
         kernel::convolve<decltype(port), all_whole>(shape, detail::matrix_at(x, element),

@@ -79,7 +79,8 @@ constexpr void Linear<In, Out, Bias, weights>::forward(const TensorX& x,
   if constexpr (detail::check_rows_of_layer<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
       constexpr std::size_t width = weights == Weights::int8 ? In : 0;
-      detail::IntegerWorkspace<width, detail::rows_on_stack(LayoutX::rows, width)> integers;
+      detail::IntegerWorkspace<width, detail::rows_on_stack<decltype(port)>(LayoutX::rows, width)>
+          integers;
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
         kernel::project<decltype(port), kernel::Shape{LayoutX::rows}>(
             LayoutX::rows, In, Out, detail::input(x, element), describe(*this),

@@ -31,10 +31,13 @@ struct IntegerWorkspace<0, Rows, 0> {
 };
 
 // Returns how many rows of a layer without a workspace are quantized at a time, on the stack: at
-// most 4 KB, or one row.
+// most 4 KB, or one row; 48 KB where many rows are computed from panels.
+template <class Port>
 constexpr std::size_t rows_on_stack(std::size_t rows, std::size_t width) noexcept {
-  const std::size_t most = 1024 / kernel::integer_row(width);
-  return kernel::minimum(rows, most == 0 ? 1 : kernel::minimum(most, 4));
+  constexpr std::size_t most_rows = kernel::sums_panels<Port> ? 16 : 4,
+                        most_words = kernel::sums_panels<Port> ? 12 * 1024 : 1024;
+  const std::size_t most = most_words / kernel::integer_row(width);
+  return kernel::minimum(rows, most == 0 ? 1 : kernel::minimum(most, most_rows));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

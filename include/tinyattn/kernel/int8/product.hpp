@@ -6,6 +6,7 @@
 
 #include "tinyattn/kernel/int8/quantize.hpp"
 #include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/transpose.hpp"
 
 #include <cstdint>
 
@@ -123,7 +124,46 @@ TINYATTN_KERNEL void tile_sums(std::size_t rows, IntegerRows x, Codes codes, std
       sums[(rows - 1) * cols + n] = 0;
 }
 
-// out = x . weight + bias, in tiles of sums.
+// --- Panels ---
+
+// A panel has the codes of two vectors of columns, transposed, four at a time: sums of columns are
+// in lanes then, and need not be added up. Rows that share it gain more than it takes.
+template <class Port>
+concept sums_panels = requires(const std::int32_t* q, const float* panel, std::uint32_t* sums) {
+  Port::template panel_dots<Port>(q, 1, panel, 8, sums);
+};
+inline constexpr std::size_t most_panel_terms = 512;
+
+// Four codes as a float, which is only moved.
+TINYATTN_ALWAYS_INLINE Dense as_floats(Codes codes) noexcept {
+  return {reinterpret_cast<const float*>(codes.data), codes.stride / 4};
+}
+
+// out = x . weight + bias. The last panel overlaps its neighbour, and so does the last tile of
+// rows.
+template <class Port>
+[[gnu::noinline]] constexpr void matmul_in_panels(std::size_t rows, std::size_t cols, IntegerRows x,
+                                                  Codes codes, const Projection<Int8Weights>& to,
+                                                  Output out) noexcept {
+  constexpr std::size_t height = Port::panel_rows, width = 2 * Port::lanes;
+  alignas(64) float panel[most_panel_terms / 4 * width];
+  alignas(64) std::uint32_t sums[height * width];
+  for (std::size_t next = 0; next < cols; next += width) {
+    const std::size_t j = minimum(next, cols - width);
+    transpose<Port>(width, codes.terms / 4, as_floats(codes.from(j)), {panel, width});
+    const float* const bias = is_null(to.bias) ? nullptr : to.bias + j;
+    for (std::size_t end = height;; end = minimum(end + height, rows)) {
+      const std::size_t i = end - height;
+      Port::template panel_dots<Port>(x.from(i).q, x.stride, panel, codes.terms, sums);
+      for (std::size_t r = 0; r < height; ++r)
+        scale_sums<Port>(sums + r * width, x.from(i + r).correction(), to.weight.scales + j,
+                         x.from(i + r).scale(), bias, out.at(i + r, j), width);
+      if (end == rows) break;
+    }
+  }
+}
+
+// out = x . weight + bias, in tiles of sums, or by panels.
 template <class Port>
 [[gnu::noinline]] constexpr void int8_matmul(std::size_t rows, std::size_t in, std::size_t cols,
                                              IntegerRows x, const Projection<Int8Weights>& to,
@@ -131,6 +171,9 @@ template <class Port>
   constexpr std::size_t height = sum_rows<Port>();
   const std::size_t width = rows < height ? sum_columns<Port> : tile_columns<Port>();
   const Codes codes{to.weight.codes, row_size(in), row_size(in)};
+  if constexpr (sums_panels<Port>)
+    if (rows >= Port::panel_rows && cols >= 2 * Port::lanes && codes.terms <= most_panel_terms)
+      return matmul_in_panels<Port>(rows, cols, x, codes, to, out);
   std::uint32_t sums[maximum(sum_columns<Port>, height * tile_columns<Port>())];
   for (std::size_t j = 0; j < cols; j += width) {
     const std::size_t count = minimum(width, cols - j);

@@ -159,6 +159,9 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           multiple of 8, too
 //   integer_rows            the height of a tile of such sums; 1 if several rows gain nothing, or
 //                           are not worth their flash
+//   panel_dots<Port>(q, q_stride, panel, terms, sums)
+//                           the same for `panel_rows` rows and 2 * lanes columns; a row of the panel
+//                           has four codes of each column
 //   quantize<Port>(x, count, terms, bits, q, sum)
 //                           finds the maximum of the bits of |x[k]|, rounds the row to q[k] as
 //                           kernel/int8/quantize.hpp says, and packs it, with zeros from count to

@@ -16,8 +16,8 @@ struct fpu_integers : magnitudes {
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
     __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
-  // optimization compile them as well. Loops of sixteen terms are entered in the middle if eight are
-  // left over. They are aligned, since a branch to half a word takes longer.
+  // optimization compile them as well. Loops of sixteen terms are entered in the middle if eight
+  // are left over. They are aligned, since a branch to half a word takes longer.
 #if defined(__OPTIMIZE_SIZE__)  // one loop takes less flash; the sums are the same
   static constexpr std::size_t integer_rows = 1;
 #else

@@ -27,6 +27,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 //   multiply(a, b)            in each word the sum of two products of signed halfwords
 //   multiply_add(sums, a, b)  the same, added to sums modulo 2^32
 //   tile_sums                 how many sums fit into registers
+//   has_panels                whether sums of several rows gain by panels of codes
 //   add_lanes(sums, to)       to[i] = the sum of the words of sums[i], for tile_sums vectors
 template <class Instructions>
 struct paired_integers {
@@ -73,6 +74,51 @@ struct paired_integers {
       for (std::size_t c = 0; c < width; ++c) columns[c] += step * stride;
       sums += step;
     }
+  }
+
+  // Two vectors of columns share what is loaded of a row.
+  static constexpr std::size_t panel_rows = Instructions::tile_sums / 2;
+  template <class Port>
+  requires(
+      Instructions::has_panels &&
+      sizeof(typename Port::vec) ==
+          sizeof(typename Instructions::vec)) static void panel_dots(const std::int32_t* q,
+                                                                     std::size_t q_stride,
+                                                                     const float* panel,
+                                                                     std::size_t terms,
+                                                                     std::uint32_t* sums) noexcept {
+    integers all[panel_rows][2]{};
+    // Adds n terms, of which a packed row has the even ones first.
+    const auto add = [&](std::size_t n) TINYATTN_INLINE_LAMBDA {
+      for (const std::int32_t* const end = q + n / 4; q != end; ++q, panel += 2 * vector_words) {
+        integers even[2], odd[2];
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < 2; ++v) {
+          const halfwords both =
+              reinterpret_cast<halfwords>(Instructions::load(panel + v * vector_words));
+          even[v] = reinterpret_cast<integers>(both & 0xff);
+          odd[v] = reinterpret_cast<integers>(both >> 8);
+        }
+        TINYATTN_UNROLL
+        for (std::size_t r = 0; r < panel_rows; ++r) {
+          const std::int32_t* const row = q + r * q_stride;
+          const integers by_even = reinterpret_cast<integers>(words{} + row[0]),
+                         by_odd = reinterpret_cast<integers>(words{} + row[n / 4]);
+          TINYATTN_UNROLL
+          for (std::size_t v = 0; v < 2; ++v) {
+            all[r][v] = Instructions::multiply_add(all[r][v], even[v], by_even);
+            all[r][v] = Instructions::multiply_add(all[r][v], odd[v], by_odd);
+          }
+        }
+      }
+      q += n / 4;
+    };
+    add(terms % vector_bytes);
+    for (std::size_t blocks = terms / vector_bytes; blocks != 0; --blocks) add(vector_bytes);
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < panel_rows; ++r)
+      for (std::size_t v = 0; v < 2; ++v)
+        Instructions::store(sums + (2 * r + v) * vector_words, all[r][v]);
   }
 
  private:
