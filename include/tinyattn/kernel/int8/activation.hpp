@@ -31,19 +31,29 @@ inline constexpr ActivationRatios ratios_of = [] {
   return ratios;
 }();
 
-// The element of a table for each of several indices.
+// The elements of a table at several indices, and those after them.
 template <class Port>
-TINYATTN_KERNEL Integers<Port> look_up(const std::uint16_t* table, Integers<Port> index) noexcept {
-  if constexpr (Port::lanes == 1) {
-    return table[index];
-  } else if constexpr (requires { Port::look_up(table, index); }) {
-    return Port::look_up(table, index);
-  } else {
-    Integers<Port> found{};
-    for (std::size_t lane = 0; lane < Port::lanes; ++lane) found[lane] = table[index[lane]];
-    return found;
+struct Neighbours {
+  Integers<Port> low, high;
+
+  TINYATTN_KERNEL Neighbours(const std::uint16_t* table, Integers<Port> index) noexcept {
+    if constexpr (Port::lanes == 1) {
+      low = table[index], high = table[index + 1];
+    } else if constexpr (requires { Port::look_up(table, index); }) {
+      low = Port::look_up(table, index), high = Port::look_up(table, index + 1);
+    } else {
+      typename IntegersOf<Port>::unsigned_type both{};  // one load for two elements
+      for (std::size_t lane = 0; lane < Port::lanes; ++lane) {
+        std::uint32_t two;
+        __builtin_memcpy(&two, table + index[lane], sizeof(two));
+        both[lane] = two;
+      }
+      constexpr bool is_little = std::endian::native == std::endian::little;
+      low = __builtin_bit_cast(Integers<Port>, is_little ? both & 0xffff : both >> 16);
+      high = __builtin_bit_cast(Integers<Port>, is_little ? both >> 16 : both & 0xffff);
+    }
   }
-}
+};
 
 // A row of floats as integers of 14 bits: one of the operands of an activation.
 template <class Port>
@@ -77,8 +87,8 @@ class TimesRatio {
     constexpr std::int32_t most = 12 * ActivationRatios::unit;
     const auto z = lesser(absolute(n) << left_ >> right_, Integers<Port>{} + most);
     const auto index = (z >> 6) + (n >> 31 & ActivationRatios::count);
-    const auto low = look_up<Port>(table_, index), high = look_up<Port>(table_, index + 1);
-    return n * (low + ((high - low) * (z & 63) >> 6));
+    const Neighbours<Port> ratio(table_, index);
+    return n * (ratio.low + ((ratio.high - ratio.low) * (z & 63) >> 6));
   }
 
  private:
