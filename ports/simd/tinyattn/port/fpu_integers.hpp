@@ -32,6 +32,7 @@ struct fpu_integers : magnitudes {
 #if !defined(__OPTIMIZE_SIZE__)
     if constexpr (Rows != 1) return dots_of_two_rows(q, q_stride, codes, stride, terms, cols, sums);
 #endif
+    if (terms == 8) return dots_of_eights(q, codes, stride, sums, cols);
     dots_of_row(q, codes, stride, terms, cols, sums);
   }
 
@@ -177,6 +178,19 @@ struct fpu_integers : magnitudes {
 #define TINYATTN_EVEN(to, codes) "uxtb16 " to ", " codes "\n"
 #define TINYATTN_ODD(codes) "uxtb16 " codes ", " codes ", ror #8\n"
 #define TINYATTN_ADD(sum, q, codes) "smlad " sum ", " q ", " codes ", " sum "\n"
+
+  // Columns of eight codes: the row stays in r4 to r7. r12 ends the sums.
+  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_eights(
+      const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*,
+      std::size_t) noexcept {
+    asm volatile("push {r4-r10, lr}\n ldr r12, [sp, #32]\n ldm r0, {r4-r7}\n"
+                 "ldr r0, [r0, #28]\n add r12, r3, r12, lsl #2\n"
+                 "1: ldr r8, [r1]\n ldr r9, [r1, #4]\n add r1, r2\n"
+                 "uxtb16 lr, r8\n uxtb16 r8, r8, ror #8\n smlad r10, r4, lr, r0\n"
+                 "uxtb16 lr, r9\n smlad r10, r5, r8, r10\n uxtb16 r9, r9, ror #8\n"
+                 "smlad r10, r6, lr, r10\n smlad r10, r7, r9, r10\n"
+                 "str r10, [r3], #4\n cmp r3, r12\n bne 1b\n pop {r4-r10, pc}");
+  }
 
   // Tiles of four columns: two at r1, which are r2 bytes apart, and two at r3. Sums are in r8 to
   // r11, q at r0. The stack has what each tile begins with, in the order of registers, then the end

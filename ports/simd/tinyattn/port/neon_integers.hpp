@@ -177,8 +177,7 @@ struct neon_integers {
       products::load_eight(rows[r], first, second);
       TINYATTN_UNROLL
       for (std::size_t c = 0; c < Cols; ++c)
-        products::add(all[r][c], vcombine_u8(vld1_u8(codes + c * stride), vdup_n_u8(0)), first,
-                      second);
+        products::add_eight(all[r][c], vld1_u8(codes + c * stride), first, second);
     }
   }
 

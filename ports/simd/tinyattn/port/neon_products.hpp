@@ -46,6 +46,10 @@ struct neon_products {
   TINYATTN_ALWAYS_INLINE static uint32x4_t total(const sum& of) noexcept {
     return vmlaq_n_u32(of.low, vreinterpretq_u32_s32(of.high), 256);
   }
+  TINYATTN_ALWAYS_INLINE static void add_eight(sum& to, uint8x8_t codes, uint8x16_t low,
+                                               uint8x16_t high) noexcept {
+    add(to, vcombine_u8(codes, vdup_n_u8(0)), low, high);
+  }
   TINYATTN_ALWAYS_INLINE static void load_eight(const std::uint8_t* row, uint8x16_t& low,
                                                 uint8x16_t& high) noexcept {
     low = vcombine_u8(vld1_u8(row), vdup_n_u8(0));
@@ -142,6 +146,13 @@ struct neon_products {
   }
   TINYATTN_ALWAYS_INLINE static uint32x4_t total(const sum& of) noexcept {
     return vreinterpretq_u32_s32(of);
+  }
+  TINYATTN_ALWAYS_INLINE static void add_eight(sum& to, uint8x8_t codes, uint8x16_t first,
+                                               uint8x16_t) noexcept {
+    const int16x8_t wide = vreinterpretq_s16_u16(vmovl_u8(codes));
+    const int16x8_t by = vreinterpretq_s16_u8(first);
+    to = vmlal_s16(to, vget_low_s16(wide), vget_low_s16(by));
+    to = vmlal_s16(to, vget_high_s16(wide), vget_high_s16(by));
   }
   TINYATTN_ALWAYS_INLINE static void load_eight(const std::uint8_t* row, uint8x16_t& first,
                                                 uint8x16_t& second) noexcept {

@@ -46,7 +46,7 @@ struct paired_integers {
   requires(sizeof(typename Port::vec) == sizeof(typename Instructions::vec)) static std::uint32_t
       quantize(const float* x, std::size_t count, std::size_t terms, unsigned bits, std::int32_t* q,
                std::uint32_t& sum) noexcept {
-    const words magnitude = greatest_magnitude(x, count);
+    const words magnitude = greatest_magnitude<Port>(x, count);
     const unsigned_words exponent =
         (reinterpret_cast<unsigned_words>(magnitude) + (1u << (23 - bits))) >> 23;
     const unsigned_words factor = (253u + bits - exponent) << 23;
@@ -58,6 +58,7 @@ struct paired_integers {
   static void integer_dots(const std::int32_t* q, std::size_t q_stride, const std::uint8_t* codes,
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
+    if (Rows == 1 && terms == 8 && stride == 8) return dots_of_eights(q, codes, cols, sums);
     constexpr std::size_t width = tile_sums / Rows;
     const std::uint8_t* columns[width] = {codes};
     // A single tile that is too wide repeats the last column.
@@ -128,6 +129,7 @@ struct paired_integers {
   using unsigned_words [[gnu::vector_size(sizeof(integers))]] = std::uint32_t;
   using floats [[gnu::vector_size(sizeof(integers))]] = float;
   using halfwords [[gnu::vector_size(sizeof(integers))]] = std::uint16_t;
+  using eights [[gnu::vector_size(sizeof(integers))]] = std::uint64_t;
   static constexpr std::size_t vector_bytes = sizeof(integers), vector_words = vector_bytes / 4;
   static constexpr std::size_t tile_sums = Instructions::tile_sums;
 
@@ -191,6 +193,51 @@ struct paired_integers {
     }
   }
 
+  // The sums of columns of eight codes, one behind the other: a vector has several, and two vectors
+  // have two words of each of their sums.
+  static void dots_of_eights(const std::int32_t* q, const std::uint8_t* codes, std::size_t cols,
+                             std::uint32_t* sums) noexcept {
+    std::uint64_t halves[2];
+    __builtin_memcpy(halves, q, sizeof(halves));
+    const auto even = reinterpret_cast<integers>(eights{} + halves[0]),
+               odd = reinterpret_cast<integers>(eights{} + halves[1]);
+    const auto products = [even, odd](integers v) TINYATTN_INLINE_LAMBDA {
+      const halfwords both = reinterpret_cast<halfwords>(v);
+      return reinterpret_cast<words>(Instructions::multiply_add(
+          Instructions::multiply(reinterpret_cast<integers>(both & 0xff), even),
+          reinterpret_cast<integers>(both >> 8), odd));
+    };
+    const auto sums_of = [&](integers low, integers high) TINYATTN_INLINE_LAMBDA {
+      const words a = products(low), b = products(high);
+      return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+        return reinterpret_cast<integers>(__builtin_shufflevector(a, b, (2 * Lane)...) +
+                                          __builtin_shufflevector(a, b, (2 * Lane + 1)...));
+      }
+      (std::make_index_sequence<vector_words>{});
+    };
+    if (cols < vector_words) {
+      const auto load = [](const std::uint8_t* from, std::size_t n) TINYATTN_INLINE_LAMBDA {
+        return n == 0 ? integers{} : Instructions::load_n(from, n);
+      };
+      const bool has_high = 8 * cols >= vector_bytes;
+      const integers low = has_high ? Instructions::load(codes) : load(codes, 8 * cols);
+      const integers high =
+          has_high ? load(codes + vector_bytes, 8 * cols - vector_bytes) : integers{};
+      std::uint32_t all[vector_words];
+      Instructions::store(all, sums_of(low, high));
+      for (std::size_t c = 0; c < cols; ++c) sums[c] = all[c];
+      return;
+    }
+    // The last tile overlaps its neighbour.
+    const std::size_t last = cols - vector_words;
+    for (std::size_t c = 0;; c = c + vector_words < last ? c + vector_words : last) {
+      const std::uint8_t* const from = codes + 8 * c;
+      Instructions::store(
+          sums + c, sums_of(Instructions::load(from), Instructions::load(from + vector_bytes)));
+      if (c == last) return;
+    }
+  }
+
   template <class Port>
   TINYATTN_ALWAYS_INLINE static std::uint32_t round_and_pack(const float* x, std::size_t count,
                                                              std::size_t terms, floats steps_of_one,
@@ -225,6 +272,7 @@ struct paired_integers {
   }
 
   // The maximum of the bits of |x[k]|, in every word.
+  template <class Port>
   TINYATTN_ALWAYS_INLINE static words greatest_magnitude(const float* x,
                                                          std::size_t count) noexcept {
     const auto greater = [](words m, words n) TINYATTN_INLINE_LAMBDA { return m < n ? n : m; };
@@ -232,11 +280,8 @@ struct paired_integers {
     const auto magnitudes = [x](std::size_t k) TINYATTN_INLINE_LAMBDA {
       return reinterpret_cast<words>(Instructions::load(x + k)) & 0x7fffffff;
     };
-    if (count < vector_words) {
-      for (std::size_t k = 0; k < count; ++k)
-        even = greater(even, words{} + (__builtin_bit_cast(std::int32_t, x[k]) & 0x7fffffff));
-      return even;
-    }
+    if (count < vector_words)
+      return reduced(reinterpret_cast<words>(Port::load_n(x, count, 0.0f)) & 0x7fffffff, greater);
     // The last vector overlaps the one before.
     const std::size_t last = count - vector_words;
     for (std::size_t k = 0; k < last; k += 2 * vector_words) {
