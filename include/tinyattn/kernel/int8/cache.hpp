@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tinyattn/kernel/cache.hpp"
+#include "tinyattn/port/score_block.hpp"
 
 #include <cstdint>
 
@@ -49,15 +50,28 @@ constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
                                               : minimum(static_cast<std::size_t>(steps), no_scale));
 }
 
-// Returns x / scale, rounded, plus 128. The quotient by 8 to 15 is a product with a reciprocal.
-constexpr std::uint8_t code_of(std::uint32_t x, std::uint32_t scale) noexcept {
+// How x / scale is rounded: a left-aligned mantissa is shifted right by `places` minus its
+// exponent, to 16ths; the quotient by 8 to 15 is a product with a reciprocal, 0 for no_scale.
+struct Divisor {
+  std::uint32_t places, reciprocal;
+};
+constexpr Divisor divisor_of(std::uint32_t scale) noexcept {
   constexpr std::uint16_t reciprocals[] = {16384, 14563, 13107, 11915,
                                            10922, 10082, 9362,  8738};  // 2^17 / 8 to 2^17 / 15
-  const std::uint32_t mantissa = (x & 0x7fffff) | 0x800000;
-  const std::uint32_t shift = scale / 8 + (19 + 127 - scale_bias) - (x << 1 >> 24);
-  const std::uint32_t sixteenths = shift < 24 ? mantissa >> shift : 0;
-  const std::uint32_t steps = (sixteenths * reciprocals[scale % 8] + (1u << 20)) >> 21;
-  return static_cast<std::uint8_t>((x >> 31) != 0 ? 128 - steps : 128 + steps);
+  return {scale / 8 + (27 + 127 - scale_bias),
+          scale == no_scale ? 0u : std::uint32_t{reciprocals[scale % 8]}};
+}
+
+// Returns the codes of floats, of which these are the bits.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> codes_of(Integers<Port> bits, const Divisor& divisor) noexcept {
+  const auto x = __builtin_bit_cast(Naturals<Port>, bits);
+  const auto right = divisor.places - (x << 1 >> 24);
+  const auto sixteenths = shift_right<Port>(
+      x << 8 | 0x80000000u, Port::lanes == 1 ? right : lesser(right, Naturals<Port>{} + 63));
+  const auto steps =
+      __builtin_bit_cast(Integers<Port>, (sixteenths * divisor.reciprocal + (1u << 20)) >> 21);
+  return ((steps ^ bits >> 31) - (bits >> 31)) + 128;
 }
 
 // Writes the codes of one head of one token, `step` apart, and returns their scale.
@@ -65,8 +79,19 @@ template <class Port>
 constexpr std::uint8_t encode(const float* x, std::size_t count, std::uint8_t* codes,
                               std::size_t step) noexcept {
   const std::uint32_t scale = scale_of(magnitude_bits<IntegerPort<Port>>(x, count));
-  for (std::size_t k = 0; k < count; ++k)
-    codes[k * step] = scale == no_scale ? 128 : code_of(bits_of(x[k]), scale);
+  const Divisor divisor = divisor_of(scale);
+  if constexpr (requires { Port::encode(x, count, codes, step, 0u, 0u); }) {
+    Port::encode(x, count, codes, step, divisor.places, divisor.reciprocal);
+  } else {
+    using Shifting = ShiftingPort<Port>;
+    for_each_vector<Shifting>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      std::int32_t some[Shifting::lanes];
+      store_integers<Shifting>(
+          some, codes_of<Shifting>(as_integers<Shifting>(at.load(x, 0.0f)), divisor));
+      for (std::size_t i = 0; i < at.count; ++i)
+        codes[(at.j + i) * step] = static_cast<std::uint8_t>(some[i]);
+    });
+  }
   return static_cast<std::uint8_t>(scale);
 }
 
@@ -101,25 +126,39 @@ TINYATTN_KERNEL void store_values(const auto& layer, const Int8Cached& cache, st
 
 // --- Softmax in integers ---
 
-// 32767 * 2^(-i / 32).
+// The powers 32767 * 2^(-i / 32), rounded to r[i], as what their interpolation takes: 32 r[i] + 31,
+// and from bit 20 on r[i] - r[i + 1].
 inline constexpr auto powers_of_two = [] {
   struct Powers {
-    std::uint16_t at[33];
+    std::uint32_t at[32];
   } powers{};
   constexpr auto root = static_cast<double>(0x1f50765b6e4540) / static_cast<double>(1ll << 53);
-  double power = 32767;
-  for (std::uint16_t& rounded : powers.at) {
-    rounded = static_cast<std::uint16_t>(static_cast<std::uint32_t>(2 * power + 1) / 2);
+  double power = 32767 * root;
+  std::uint32_t high = 32767;
+  for (std::uint32_t& entry : powers.at) {
+    const std::uint32_t low = static_cast<std::uint32_t>(2 * power + 1) / 2;
+    entry = (high - low) << 20 | (32 * high + 31);
+    high = low;
     power *= root;  // 2^(-1 / 32), as a quotient, which -fsingle-precision-constant leaves
   }
   return powers;
 }();
 
-// Returns 32767 * 2^(-below / 1024), interpolated between 32nds; 0 from 2^-16 on.
-constexpr std::uint32_t power_of_two(std::uint32_t below) noexcept {
-  if (below >> 14 != 0) return 0;
-  const std::uint32_t i = below >> 5 & 31, high = powers_of_two.at[i];
-  return (high - ((high - powers_of_two.at[i + 1]) * (below & 31) >> 5)) >> (below >> 10);
+template <class Port>
+TINYATTN_KERNEL Naturals<Port> powers_at(Naturals<Port> index) noexcept {
+  if constexpr (Port::lanes == 1)
+    return powers_of_two.at[index];
+  else
+    return reinterpret_cast<Naturals<Port>>(
+        Port::look_up_of_32(powers_of_two.at, reinterpret_cast<Integers<Port>>(index)));
+}
+
+// Returns 32767 * 2^(-below / 1024), interpolated between 32nds, shifted right; 0 from 2^-16 on.
+template <class Port>
+TINYATTN_KERNEL Naturals<Port> power_of_two(Naturals<Port> below, unsigned right) noexcept {
+  const auto entry = powers_at<Port>(below >> 5 & 31);
+  const auto sum = (entry & 0xfffff) - (entry >> 20) * (below & 31);
+  return shift_right<Port>(sum, lesser((below >> 10) + (5 + right), Naturals<Port>{} + 63));
 }
 
 // How scores of a layer are computed from sums of integers.
@@ -139,6 +178,15 @@ constexpr ScoreRule score_rule(float scale, std::size_t head_dim,
         Port::one_lane::fma(scale, 0x1.715476p+0f * 2048.0f * static_cast<float>(8 + i), 0.5f));
   while ((32767u >> rule.power_shift) > 0x7fffffff / 127 / context_length) ++rule.power_shift;
   return rule;
+}
+
+template <class Port>
+TINYATTN_KERNEL Integers<Port> multipliers_at(const std::int32_t* table,
+                                              Integers<Port> index) noexcept {
+  if constexpr (Port::lanes == 1)
+    return table[index];
+  else
+    return Port::look_up_of_8(table, index);
 }
 
 // Returns a score in 1024ths of a power of two, from a sum of products: `exponent` is that of the
@@ -180,26 +228,74 @@ struct Maxima {
   std::uint32_t key_scale = 0, value_scale = 0;
 };
 
+// Clears the last vector of `count` sums, before they are written: vectors read beyond the last.
+template <class Port>
+TINYATTN_KERNEL void clear_last_vector(std::uint32_t* sums, std::size_t count) noexcept {
+  if constexpr (Port::lanes > 1)
+    __builtin_memset(sums + (padded<Port>(count) - Port::lanes), 0, Port::lanes * sizeof(*sums));
+}
+
+// Computes the scores of a block of keys, none of which is shifted left.
+template <class Port>
+TINYATTN_KERNEL void find_scores(port::score_block& block) noexcept {
+  using Words = Integers<Port>;
+  Words most = Words{} + block.most, key_scales{}, value_scales{};
+  for_each_vector<Port>(block.count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    const Words of_keys = load_bytes<Port>(block.key_scales + at.j, at.count),
+                of_values = load_bytes<Port>(block.value_scales + at.j, at.count);
+    const Words sum = load_and_add<Port>(block.sums + at.j, block.correction);
+    const Words product = halved<Words>(sum >> (block.shift - 1)) *
+                          multipliers_at<Port>(block.multipliers, of_keys & 7);
+    Words score = shift_right<Port>(product, block.right - (of_keys >> 3));
+    if constexpr (!at.is_whole) score = first_integers<Port>(score, at.count, block.most);
+    store_integers<Port>(block.scores + at.j, score);
+    most = greater(most, score);
+    key_scales = greater(key_scales, of_keys);
+    value_scales = greater(value_scales, of_values);
+  });
+  block.most = static_cast<std::int32_t>(greatest_of_integers<Port>(most));
+  block.key_scale = greatest_of_integers<Port>(key_scales);
+  block.value_scale = greatest_of_integers<Port>(value_scales);
+}
+
+// The same for any keys.
+template <class Port>
+TINYATTN_KERNEL void find_any_scores(port::score_block& block, const ScoreRule& rule,
+                                     std::int32_t exponent) noexcept {
+  if constexpr (requires { Port::find_scores(block); })
+    Port::find_scores(block);
+  else
+    find_scores<ShiftingPort<Port>>(block);
+  if (static_cast<std::int32_t>(block.key_scale / 8) <= block.right) return;
+  block.most = Maxima{}.score;
+  for (std::size_t i = 0; i < block.count; ++i) {
+    const auto sum = static_cast<std::int32_t>(block.sums[i] + block.correction);
+    block.scores[i] = score_of(sum, rule, exponent, block.key_scales[i]);
+    block.most = greater(block.most, block.scores[i]);
+  }
+}
+
 // Computes the scores of the first `end` keys.
 template <class Port>
 TINYATTN_KERNEL Maxima compute_scores(IntegerRows query, const Int8CachedHead& head,
                                       std::size_t end, const ScoreRule& rule,
                                       std::int32_t* scores) noexcept {
   const std::int32_t exponent = static_cast<std::int32_t>(bits_of(query.scale()) >> 23) - 127;
+  const auto shift = static_cast<std::int32_t>(rule.shift);
+  const std::int32_t right = lesser(1 + scale_bias - shift - exponent, 63);
   Maxima maxima;
   std::uint32_t sums[sum_columns<Port>];
   for (std::size_t j = 0; j < end; j += sum_columns<Port>) {
     const std::size_t count = minimum(sum_columns<Port>, end - j);
+    clear_last_vector<ShiftingPort<Port>>(sums, count);
     integer_dots<Port, 1>(query, head.keys.from(j), count, sums);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t key_scale = head.key_scales[j + i],
-                          value_scale = head.value_scales[j + i];
-      const std::int32_t sum = static_cast<std::int32_t>(sums[i] + query.correction());
-      scores[j + i] = score_of(sum, rule, exponent, key_scale);
-      maxima.score = greater(maxima.score, scores[j + i]);
-      maxima.key_scale = maxima.key_scale < key_scale ? key_scale : maxima.key_scale;
-      maxima.value_scale = maxima.value_scale < value_scale ? value_scale : maxima.value_scale;
-    }
+    port::score_block block{
+        sums,  scores + j, head.key_scales + j, head.value_scales + j, count, rule.multiplier,
+        shift, right,      query.correction()};
+    find_any_scores<Port>(block, rule, exponent);
+    maxima.score = greater(maxima.score, block.most);
+    maxima.key_scale = greater(maxima.key_scale, block.key_scale);
+    maxima.value_scale = greater(maxima.value_scale, block.value_scale);
   }
   return maxima;
 }
@@ -211,23 +307,52 @@ struct Totals {
 
 // Turns scores into weights of values: powers of two times the scale of their value, in 16ths of
 // the largest scale.
+template <class Port>
 TINYATTN_KERNEL Totals weigh(std::int32_t* scores, const std::uint8_t* value_scales,
                              std::size_t end, const Maxima& maxima,
                              const ScoreRule& rule) noexcept {
-  Totals totals;
-  for (std::size_t j = 0; j < end; ++j) {
-    const std::uint32_t scale = value_scales[j], eighths = 8 + scale % 8;
-    const std::uint32_t below =
-        static_cast<std::uint32_t>(maxima.score) - static_cast<std::uint32_t>(scores[j]);
-    const std::uint32_t power = power_of_two(below) >> rule.power_shift;
-    const std::uint32_t apart = 4 + maxima.value_scale / 8 - scale / 8;
-    const std::uint32_t shift = apart < 31 ? apart : 31;
-    const std::uint32_t weight = (power * eighths + (1u << (shift - 1))) >> shift;
-    totals.powers += power;
-    totals.weights += weight;
-    scores[j] = static_cast<std::int32_t>(weight);
+  const std::uint32_t right = 4 + maxima.value_scale / 8;
+  const auto most = static_cast<std::uint32_t>(maxima.score);
+  const unsigned power_shift = rule.power_shift;
+  if constexpr (requires { Port::weigh(scores, value_scales, end, 0u, right, 0u, nullptr); }) {
+    const std::uint64_t both =
+        Port::weigh(scores, value_scales, end, most, right, power_shift, powers_of_two.at);
+    return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
+  } else {
+    using Shifting = ShiftingPort<Port>;
+    using Words = Integers<Shifting>;
+    using Unsigned = Naturals<Shifting>;
+    Words powers{}, weights{};
+    for_each_vector<Shifting>(end, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      const Words scale = load_bytes<Shifting>(value_scales + at.j, at.count);
+      const Unsigned below =
+          most - __builtin_bit_cast(Unsigned, load_and_add<Shifting>(scores + at.j, 0));
+      const Unsigned power = power_of_two<Shifting>(below, power_shift);
+      const Unsigned product = power * __builtin_bit_cast(Unsigned, (scale & 7) | 8);
+      const Unsigned counts = right - 1 - __builtin_bit_cast(Unsigned, scale >> 3);
+      const auto weight =
+          __builtin_bit_cast(Words, halved<Unsigned>(shift_right<Shifting>(product, counts)));
+      store_integers<Shifting>(scores + at.j, weight);
+      powers += __builtin_bit_cast(Words, power);
+      weights += weight;
+    });
+    return {sum_of_integers<Shifting>(powers), sum_of_integers<Shifting>(weights)};
   }
-  return totals;
+}
+
+// out[j] = float(sums[j] + correction) * scale, in which the sum and the product are rounded.
+template <class Port>
+TINYATTN_KERNEL void scale_all(const std::uint32_t* sums, std::uint32_t correction, float scale,
+                               float* out, std::size_t count) noexcept {
+  if constexpr (Port::lanes == 1) {
+    for (std::size_t i = 0; i < count; ++i)
+      out[i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] + correction), scale);
+  } else {
+    for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      const auto sum = as_floats<Port>(load_and_add<Port>(sums + at.j, correction));
+      at.store(out, Port::mul(sum, Port::broadcast(scale)));
+    });
+  }
 }
 
 // out = weights . values * scale, for rows of `terms` weights.
@@ -238,10 +363,16 @@ TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, 
   std::uint32_t sums[sum_columns<Port>];
   for (std::size_t c = 0; c < dim; c += sum_columns<Port>) {
     const std::size_t count = minimum(sum_columns<Port>, dim - c);
+    clear_last_vector<IntegerPort<Port>>(sums, count);
     integer_dots<Port, 1>({weights, values.terms}, values.from(c), count, sums);
-    for (std::size_t i = 0; i < count; ++i)
-      out[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] + correction), scale);
+    scale_all<IntegerPort<Port>>(sums, correction, scale, out + c, count);
   }
+}
+
+// Clears the last eight weights, before they are computed: rows of values end with a whole eight.
+TINYATTN_KERNEL void clear_last_eight(std::int32_t* weights, std::size_t end) noexcept {
+  std::int32_t* const eight = weights + maximum(padded_to_eight(end), 8) - 8;
+  for (std::size_t j = 0; j < 8; ++j) eight[j] = 0;
 }
 
 // The context of one head for one query, over the first `end` keys. `scratch` has room for the
@@ -255,10 +386,10 @@ template <class Port>
   const IntegerRows row{scratch, head.keys.terms + 2};
   std::int32_t* const weights = scratch + row.stride;
   quantize_row<Port>(query, dim, row);
+  clear_last_eight(weights, end);
   const Maxima maxima = compute_scores<Port>(row, head, end, rule, weights);
-  const Totals totals = weigh(weights, head.value_scales, end, maxima, rule);
+  const Totals totals = weigh<Port>(weights, head.value_scales, end, maxima, rule);
   const Codes values{head.values.data, head.values.stride, padded_to_eight(end)};
-  for (std::size_t j = end; j < values.terms; ++j) weights[j] = 0;
   const bool is_nan = bits_of(row.scale()) >= infinity_bits || maxima.key_scale == no_scale ||
                       maxima.value_scale == no_scale;
   const auto unit = static_cast<std::uint32_t>(scale_exponent(maxima.value_scale) + 127 + 4);

@@ -34,9 +34,12 @@ struct IntegersOf {
 template <class Port>
 requires(Port::lanes == 1) struct IntegersOf<Port> {
   using type = std::int32_t;
+  using unsigned_type = std::uint32_t;
 };
 template <class Port>
 using Integers = typename IntegersOf<Port>::type;
+template <class Port>
+using Naturals = typename IntegersOf<Port>::unsigned_type;
 
 template <class Port>
 TINYATTN_KERNEL Integers<Port> as_integers(typename Port::vec v) noexcept {
@@ -58,6 +61,12 @@ TINYATTN_KERNEL Vector absolute(Vector n) noexcept {
   return (n ^ n >> 31) - (n >> 31);
 }
 
+// n / 2, rounded half upwards.
+template <class Vector>
+TINYATTN_KERNEL Vector halved(Vector n) noexcept {
+  return n - (n >> 1);
+}
+
 // Loads `lanes` integers, and adds a number to each, modulo 2^32.
 template <class Port>
 TINYATTN_KERNEL Integers<Port> load_and_add(const auto* from, std::uint32_t addend) noexcept {
@@ -75,6 +84,54 @@ TINYATTN_KERNEL void store_integers(std::int32_t* to, Integers<Port> n) noexcept
     *to = n;
   else
     __builtin_memcpy(to, &n, sizeof(n));
+}
+
+// The first `count` lanes of n; other lanes are `fill`.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> first_integers(Integers<Port> n, std::size_t count,
+                                              std::int32_t fill) noexcept {
+  if constexpr (Port::lanes == 1) {
+    return count == 0 ? fill : n;
+  } else {
+    Integers<Port> lanes;
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane)
+      lanes[lane] = static_cast<std::int32_t>(lane);
+    return lanes < static_cast<std::int32_t>(count) ? n : Integers<Port>{} + fill;
+  }
+}
+
+// The port of up to eight lanes that shifts each integer by a count of its own: Port, its half, or
+// else its port of one lane.
+template <class Port>
+concept shifts_lanes = requires(Integers<Port> n) {
+  Port::shift_right(n, n);
+};
+template <class Port>
+struct ShiftingPortOf {
+  using type = typename Port::one_lane;
+};
+template <shifts_lanes Port>
+struct ShiftingPortOf<Port> {
+  using type = Port;
+};
+template <class Port>
+using ShiftingPort = typename ShiftingPortOf<narrowed<IntegerPort<Port>, 8>>::type;
+
+// n >> counts, which are from 0 to 127.
+template <class Port, class Vector>
+TINYATTN_KERNEL Vector shift_right(Vector n, std::type_identity_t<Vector> counts) noexcept {
+  if constexpr (requires { Port::shift_right(n, counts); })
+    if (Port::lanes > 1 || !__builtin_is_constant_evaluated()) return Port::shift_right(n, counts);
+  if constexpr (Port::lanes == 1)
+    return n >> (static_cast<std::uint32_t>(counts) < 31 ? counts : 31);
+}
+// The first `count` bytes as integers; other lanes are 0.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> load_bytes(const std::uint8_t* from, std::size_t count) noexcept {
+  if constexpr (Port::lanes == 1)
+    return *from;
+  else
+    return Port::load_bytes(from, count);
 }
 
 // Each integer as a float, rounded half to even.

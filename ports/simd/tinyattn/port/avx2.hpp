@@ -12,6 +12,7 @@
 #include "tinyattn/port/fpu.hpp"
 #include "tinyattn/port/sse2.hpp"
 #include "tinyattn/port/x86_integers.hpp"
+#include "tinyattn/port/x86_lookups.hpp"
 
 #include <immintrin.h>
 
@@ -32,7 +33,7 @@ struct avx2_half : sse2 {
   }
 };
 
-struct avx2 : avx2_integers {
+struct avx2 : avx2_integers, avx2_lookups {
   using vec = __m256;
   using broadcast_operand = __m256;
   using one_lane = fpu;

@@ -12,6 +12,7 @@
 
 #include "tinyattn/port/fpu.hpp"
 #include "tinyattn/port/x86_integers.hpp"
+#include "tinyattn/port/x86_lookups.hpp"
 
 #include <immintrin.h>
 
@@ -54,7 +55,7 @@ struct avx512_names<16> {
 };
 
 template <>
-struct avx512_names<8> {
+struct avx512_names<8> : avx2_lookups {
   using vec = __m256;
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm256_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {

@@ -181,5 +181,22 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           begin with it
 //   scaled_sum(sum, scale)  float(sum) * scale, as integers, where fma is a function
 //   look_up(table, index)   table[index] for a vector of indices
+//
+// For the attention of a cache of int8. A port of four or eight lanes has the last four or none.
+//
+//   find_scores(block)      the scores of a block of keys, and their maxima: see score_block.hpp and
+//                           the loop of this name in kernel/int8/cache.hpp, whose results it gives
+//                           unless a key is shifted left
+//   weigh(scores, value_scales, count, most, right, power_shift, powers)
+//                           turns scores into weights, as that of kernel/int8/cache.hpp; returns the
+//                           sum of the powers, and in the high word that of the weights
+//   encode(x, count, codes, step, places, reciprocal)
+//                           writes the codes of a row of floats: see Divisor of the same header
+//   shift_right(n, counts)  n >> counts, lane by lane, of integers with and without a sign; counts
+//                           are from 0 to 127, on one lane to 255. What it gives for others is not
+//                           used
+//   load_bytes(from, n)     the first n <= lanes bytes as integers; other lanes are 0
+//   look_up_of_8(table, index), look_up_of_32(table, index)
+//                           table[index] in a table of so many words
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

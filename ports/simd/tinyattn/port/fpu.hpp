@@ -4,6 +4,7 @@
 // F, IBM Z, or x86 with FMA.
 #pragma once
 
+#include "tinyattn/port/core_shifts.hpp"
 #include "tinyattn/port/fpu_backward.hpp"
 #include "tinyattn/port/fpu_integers.hpp"
 #include "tinyattn/port/fpu_rows.hpp"
@@ -21,7 +22,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_steps {
+struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_steps, core_shifts {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
 #if defined(__arm__)

@@ -13,6 +13,7 @@
 
 #include "tinyattn/port/fpu.hpp"
 #include "tinyattn/port/neon_integers.hpp"
+#include "tinyattn/port/neon_lookups.hpp"
 #include "tinyattn/port/neon_rows.hpp"
 
 #include <arm_neon.h>
@@ -23,7 +24,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct neon : neon_rows, neon_integers {
+struct neon : neon_rows, neon_integers, neon_lookups {
   using vec = float32x4_t;
   using broadcast_operand = float32x4_t;
   using one_lane = fpu;

@@ -4,6 +4,7 @@
 // than the compiler's run-time library.
 #pragma once
 
+#include "tinyattn/port/core_shifts.hpp"
 #include "tinyattn/port/exp_in_integers.hpp"
 #include "tinyattn/port/fma_in_integers.hpp"
 #include "tinyattn/port/mul_in_integers.hpp"
@@ -23,7 +24,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct soft : scalar, soft_integers {
+struct soft : scalar, soft_integers, core_shifts {
   using one_lane = soft;
   static constexpr std::size_t registers = 2;
   static constexpr std::size_t tile_vectors = 1;
