@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
+#include "tinyattn/port/score_block.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,9 @@ struct helium_integers {
                                const std::uint8_t* codes, std::size_t stride, std::size_t terms,
                                std::size_t cols, std::uint32_t* sums) noexcept {
     if constexpr (Rows == 1) {
-      if (cols >= 4) {
+      if (terms == 8) {
+        dots_of_eights(q, codes, stride, sums, cols);
+      } else if (cols >= 4) {
         // The last four columns may overlap the ones before.
         const std::size_t four = cols - cols % 4, last = cols - 4;
         dots_of_fours(q, codes, stride, terms, sums, sums + four);
@@ -82,6 +85,56 @@ struct helium_integers {
     scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
   }
 
+  // clang-format off
+  // Maxima are in r9, r10 and r12, the fields of the block in r1 to r8.
+  [[gnu::naked, gnu::noinline]] static void find_scores(score_block&) noexcept {
+    asm volatile("push {r4-r10, lr}\n ldm r0!, {r1-r8}\n ldrd r12, r9, [r0, #4]\n mov r10, r9\n"
+                 "rsbs r7, r7, #0\n dlstp.32 lr, r5\n"
+                 "1: vldrw.u32 q0, [r1], #16\n vldrb.u32 q1, [r3], #4\n vrshl.s32 q0, r7\n"
+                 "vldrb.u32 q2, [r4], #4\n vmaxv.u32 r9, q1\n vshr.u32 q3, q1, #3\n"
+                 "vmaxv.u32 r10, q2\n vbic.i32 q1, #0xf8\n vldrw.u32 q2, [r6, q1, uxtw #2]\n"
+                 "vsub.i32 q3, q3, r8\n vmul.i32 q0, q0, q2\n vshl.s32 q0, q0, q3\n"
+                 "vmaxv.s32 r12, q0\n vstrw.32 q0, [r2], #16\n letp lr, 1b\n"
+                 "strd r12, r9, [r0, #4]\n str r10, [r0, #12]\n pop {r4-r10, pc}");
+  }
+  // Writes the codes of a row of floats, `step` apart. A left-aligned mantissa is shifted right by
+  // `places` minus its exponent, at most by 63.
+  [[gnu::naked, gnu::noinline]] static void encode(const float*, std::size_t, std::uint8_t*,
+                                                   std::size_t, std::uint32_t,
+                                                   std::uint32_t) noexcept {
+    asm volatile("push {r4-r6, lr}\n ldrd r4, r5, [sp, #16]\n subs r4, #63\n movs r6, #63\n"
+                 "mov r12, #0\n vidup.u32 q3, r12, #1\n vmul.i32 q3, q3, r3\n"
+                 "lsls r3, r3, #2\n mov r12, #128\n dlstp.32 lr, r1\n"
+                 "1: vldrw.u32 q0, [r0], #16\n vshl.i32 q1, q0, #1\n vshl.i32 q2, q0, #8\n"
+                 "vshr.u32 q1, q1, #24\n vorr.i32 q2, #0x80000000\n vqsub.u32 q1, q1, r4\n"
+                 "vsub.i32 q1, q1, r6\n vshr.s32 q0, q0, #31\n vshl.u32 q2, q2, q1\n"
+                 "vmul.i32 q2, q2, r5\n vrshr.u32 q2, q2, #21\n veor q2, q2, q0\n"
+                 "vsub.i32 q2, q2, q0\n vadd.i32 q2, q2, r12\n vstrb.32 q2, [r2, q3]\n"
+                 "add r2, r3\n letp lr, 1b\n pop {r4-r6, pc}");
+  }
+  // q0 is by how much a score is below the largest, inverted: at most 0xffff, from where on a power
+  // is 0. The sums are in r6 and r2.
+  [[gnu::naked, gnu::noinline]] static std::uint64_t weigh(std::int32_t*, const std::uint8_t*,
+                                                           std::size_t, std::uint32_t,
+                                                           std::uint32_t, std::uint32_t,
+                                                           const std::uint32_t*) noexcept {
+    asm volatile("push {r4-r6, lr}\n vpush {d8-d11}\n ldrd r5, r4, [sp, #48]\n"
+                 "ldr r12, [sp, #56]\n adds r3, #1\n mvns r4, r4\n subs r4, #3\n"
+                 "vmov.i32 q4, #31\n vmvn.i32 q5, #0xffff\n movs r6, #0\n"
+                 "wlstp.32 lr, r2, 2f\n movs r2, #0\n"
+                 "1: vldrw.u32 q0, [r0]\n vsub.i32 q0, q0, r3\n vmax.u32 q0, q0, q5\n"
+                 "vshr.s32 q1, q0, #5\n vbic q1, q4, q1\n vldrw.u32 q2, [r12, q1, uxtw #2]\n"
+                 "vbic q3, q4, q0\n vorr.i32 q3, #0x100000\n vshr.u32 q1, q2, #20\n"
+                 "vmul.i32 q3, q3, q1\n vshr.s32 q0, q0, #10\n vldrb.u32 q1, [r1], #4\n"
+                 "vsub.i32 q2, q2, q3\n vadd.i32 q0, q0, r4\n vshr.u32 q3, q1, #3\n"
+                 "vshl.u32 q2, q2, q0\n vbic.i32 q1, #0xf8\n vaddva.u32 r6, q2\n"
+                 "vorr.i32 q1, #8\n vmul.i32 q1, q1, q2\n vsub.i32 q3, q3, r5\n"
+                 "vrshl.u32 q1, q1, q3\n vaddva.u32 r2, q1\n vstrw.32 q1, [r0], #16\n"
+                 "letp lr, 1b\n"
+                 "2: mov r0, r6\n mov r1, r2\n vpop {d8-d11}\n pop {r4-r6, pc}");
+  }
+  // clang-format on
+
  private:
   // Hardware loops, the last step of which is a partial vector. Floats are in core registers.
   // clang-format off
@@ -120,6 +173,15 @@ struct helium_integers {
   };
 
   // clang-format off
+  // Columns of eight codes: the row stays in q0.
+  [[gnu::naked, gnu::noinline]] static void dots_of_eights(const std::int32_t*, const std::uint8_t*,
+                                                           std::size_t, std::uint32_t*,
+                                                           std::size_t) noexcept {
+    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n ldr r4, [r0, #28]\n"
+                 "dls lr, r12\n"
+                 "1: vldrb.u16 q1, [r1]\n mov r12, r4\n add r1, r2\n"
+                 "vmladava.s16 r12, q0, q1\n str r12, [r3], #4\n le lr, 1b\n pop {r4, pc}");
+  }
   // Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5 and r7. r8 points to
   // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The words to
   // load for each four columns are on the stack, in the order of their registers.
