@@ -73,7 +73,7 @@ inline void encode(const tinyattn_encoder& encoder, const FeaturesCall& call) no
   const std::size_t d_model = encoder.d_model, tokens = call.num_tokens;
   auto integers = Weights::take(call.scratch, floats_of(encoder, tokens), tokens);
   float* const shared = call.scratch + tokens * d_model;
-  const kernel::BlockScratch<decltype(integers)> parts{
+  const kernel::BlockScratch parts{
       {call.scratch, d_model},
       layer_parts(shared, d_model, d_model / group_of(encoder), tokens, tokens, integers),
       shared,

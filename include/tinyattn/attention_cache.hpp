@@ -9,26 +9,9 @@
 #include "tinyattn/kernel/window.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
-
-// Keys and values of int8, and a scale of each for every head and token.
-template <AttentionConfig config>
-struct Int8KeysAndValues {
-  static constexpr std::size_t tokens = cached_tokens<config>, rows = kv_heads<config> * tokens;
-
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Int8Cached parts() noexcept {
-    return {keys, values, key_scales, value_scales, tokens};
-  }
-
-  alignas(4) std::uint8_t keys[rows * kernel::padded_to_eight(head_dim<config>)];
-  alignas(
-      4) std::uint8_t values[kv_heads<config> * head_dim<config> * kernel::padded_to_eight(tokens)];
-  std::uint8_t key_scales[rows];
-  std::uint8_t value_scales[rows];
-};
 
 // The number of tokens that a cache takes. Rotary positions end where an angle, computed from the
 // position, would be off by too much.
@@ -45,12 +28,6 @@ struct KeyValueCache {
   static_assert(
       config.causal,
       "a layer that is not causal has no cache: its first tokens attend to the later ones");
-  static_assert(
-      !has_int8_cache<config> ||
-          (cached_tokens<config> <= kernel::most_inputs && head_dim<config> <= kernel::most_inputs),
-      "a cache of int8 has at most 66,311 tokens, and heads of as many features: its sums "
-      "have 32 bits");
-
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {
     return kernel::cached_scratch(rows, config.d_out, scores_in_floats<config>);
@@ -106,7 +83,7 @@ struct KeyValueCache {
   }
 
   std::size_t num_tokens = 0;
-  std::conditional_t<has_int8_cache<config>, Int8KeysAndValues<config>,
+  std::conditional_t<has_int8_cache<config>, Int8KeysAndValues<config, cached_tokens<config>>,
                      float[kernel::cache_floats(kv_width, cached_tokens<config>)]>
       keys_and_values = {};
 };

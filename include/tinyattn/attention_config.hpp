@@ -37,8 +37,8 @@ struct AttentionConfig {
   Rotary rotary = Rotary::none;        // how queries and keys rotate by their positions
   std::uint32_t rotary_base = 10000;   // pair i rotates by p / base^(2 i / head_dim) at position p
   Weights weights = Weights::f32;      // of all projections
-  Weights cache = Weights::f32;        // keys and values of a cache; int8: of magnitudes
-                                       // below 114,240
+  Weights cache = Weights::f32;        // keys and values, in a cache and in calls without one;
+                                       // int8: of magnitudes below 114,240
   std::size_t window = 0;              // 0: a token attends to all tokens before it. Else to
                                        // itself and the window - 1 before it; causal only
 };

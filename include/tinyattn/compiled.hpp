@@ -219,12 +219,17 @@ using Workspace = typename Layer::Workspace;
 
 // Self-attention or cross-attention, as layer.forward(x, out, workspace) in each form without a
 // cache or a generator. With token counts, a mask is one row for all queries, [source tokens]. A
-// firmware that calls it for one input, without a mask, contains no code for masks.
+// firmware that calls it for one input, without a mask, contains no code for masks. The library has
+// no attention over keys and values of int8 without a cache: with them it is layer.forward.
 template <AttentionConfig config, class... Arguments>
 requires(detail::is_forward<MultiHeadAttention<config>, config, Arguments...>()) auto forward(
     const MultiHeadAttention<config>& layer, Arguments&&... arguments) noexcept {
-  const Status status = detail::forward_said<config, Arguments...>(layer, arguments...);
-  if constexpr (tinyattn::detail::Call<1, Arguments...>::has_counts) return status;
+  if constexpr (tinyattn::detail::has_int8_cache<config>) {
+    return layer.forward(arguments...);
+  } else {
+    const Status status = detail::forward_said<config, Arguments...>(layer, arguments...);
+    if constexpr (tinyattn::detail::Call<1, Arguments...>::has_counts) return status;
+  }
 }
 
 // A convolution, as layer.forward(x, out). With int8 weights its scratch is on the stack.

@@ -262,7 +262,7 @@ struct Mask {
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
   Size window = 0;         // of the layer; 0: no window
-  Size int8_context = 0;   // context length of the int8 cache that holds keys and values; 0: no such cache
+  Size int8_context = 0;   // how many keys and values of int8 the cache of the layer has; 0: they are floats
 
   constexpr bool attends(Size i, Size j) const noexcept {
     const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
@@ -341,9 +341,16 @@ inline std::int64_t power_of_two(std::int64_t below) noexcept {
   return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
 }
 
-// Attention with an int8 cache, of each query to the keys up to its own. A weight is a power of two times its value's scale, in 16ths of
-// the unit of the largest scale.
-[[gnu::noinline]] inline void attention_in_integers(Input query, Input key, Input value, const Mask& mask, Output out) noexcept {
+// An addend of a mask in 1024ths of a power of two; at most 363,408 counts.
+inline std::int64_t integer_of_addend(float addend) noexcept {
+  const float kept = addend > 363408.0f ? 363408.0f : addend < -363408.0f ? -363408.0f : addend;
+  return addend - addend == 0.0f ? static_cast<std::int64_t>(fma(kept, 0x1.715476p+10f, kept < 0.0f ? -0.5f : 0.5f)) : 0;
+}
+
+// Attention over keys and values of int8. A weight is a power of two times its value's scale, in 16ths of the unit of the largest scale;
+// what dropout leaves is scaled with the sum.
+[[gnu::noinline]] inline void attention_in_integers(Input query, Input key, Input value, const Mask& mask, Output shares, Output out,
+                                                    Input factors) noexcept {
   const Size dim = query.cols, tokens = key.rows;
   const Matrix keys(tokens, dim), values(tokens, dim), scales(tokens, 2), integers(1, dim), weights(1, tokens);
   for (Size j = 0; j < tokens; ++j) {
@@ -354,35 +361,56 @@ inline std::int64_t power_of_two(std::int64_t below) noexcept {
   std::int64_t power_unit = 1;
   while (32767 / power_unit * 127 * static_cast<std::int64_t>(mask.int8_context) > INT32_MAX) power_unit *= 2;
   for (Size i = 0; i < query.rows; ++i) {
-    const Size first = mask.window == 0 || i < mask.window ? 0 : i + 1 - mask.window;
     const float step = quantize(query.rows_from(i), integers, largest_integer(dim));
-    const auto score = [&](Size j) { return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0)), scale); };
-    bool is_nan = !(step - step == 0.0f);
-    for (Size j = first; j <= i; ++j) is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f;
+    const auto addend = [&](Size j) { return mask.addends.first == nullptr ? 0.0f : mask.addends(i, j); };
+    const auto score = [&](Size j) {
+      return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0)), scale) + integer_of_addend(addend(j));
+    };
+    bool is_nan = !(step - step == 0.0f), is_alone = true;
+    for (Size j = 0; j < tokens; ++j) {
+      if (!mask.attends(i, j)) continue;
+      is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f || !(addend(j) - addend(j) == 0.0f);
+      is_alone = false;
+    }
+    const auto attends = [&](Size j) { return !is_nan && mask.attends(i, j); };
     std::int64_t largest_score = INT64_MIN, powers = 0;
     Size largest_scale = 0;
-    for (Size j = first; j <= i && !is_nan; ++j) {
+    for (Size j = 0; j < tokens; ++j) {
+      if (!attends(j)) continue;
       largest_score = std::max(largest_score, score(j));
       largest_scale = std::max(largest_scale, static_cast<Size>((*scales)(j, 1)));
     }
-    for (Size j = first; j <= i && !is_nan; ++j) {
+    const auto power = [&](Size j) { return power_of_two(largest_score - score(j)) / power_unit; };
+    for (Size j = 0; j < tokens; ++j) {
+      (*weights)(0, j) = 0.0f;
+      if (!attends(j)) continue;
       const auto s = static_cast<Size>((*scales)(j, 1));
-      const std::int64_t power = power_of_two(largest_score - score(j)) / power_unit, unit = 16ll << (largest_scale / 8 - s / 8);
-      (*weights)(0, j) = static_cast<float>((power * static_cast<std::int64_t>(8 + s % 8) + unit / 2) / unit);
-      powers += power;
+      const std::int64_t unit = 16ll << (largest_scale / 8 - s / 8);
+      (*weights)(0, j) = static_cast<float>((power(j) * static_cast<std::int64_t>(8 + s % 8) + unit / 2) / unit);
+      powers += power(j);
+    }
+    const float share = powers == 0 ? 0.0f : 1.0f / static_cast<float>(powers);
+    for (Size j = 0; j < tokens && shares.first != nullptr; ++j)
+      shares(i, j) = !mask.attends(i, j) ? 0.0f : is_nan ? __builtin_nanf("") : product(static_cast<float>(power(j)), share);
+    float factor = 1.0f;
+    for (Size j = 0; j < tokens && factors.first != nullptr; ++j) {
+      if (factors(i, j) == 0.0f)
+        (*weights)(0, j) = 0.0f;
+      else
+        factor = factors(i, j);
     }
     for (Size c = 0; c < dim; ++c) {
       std::int64_t sum = 0;
-      for (Size j = first; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
-      const float factor = product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
-      out(i, c) = is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), factor);
+      for (Size j = 0; j < tokens; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
+      const float unit = product(product(share, factor), static_cast<float>(16 * unit_of(largest_scale)));
+      out(i, c) = is_alone ? 0.0f : is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), unit);
     }
   }
 }
 
 // Writes the weights [tokens, source tokens] before dropout, which multiplies them by `factors`. weights and factors may be empty.
 inline void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
-  if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask, out);
+  if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask, weights, out, factors);
   const float scale = inverse_sqrt(query.cols);
   const bool adds = mask.addends.first != nullptr;
   const Matrix one_row(2, key.rows);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls the kernels of training with drawn shapes: backward passes, losses, dropout and the steps of optimizers. Each call has memory of
-// exactly the promised size, must write nothing else, and must compute the bits of plain loops, whatever scratch held before.
+// Calls the kernels of training with drawn shapes: backward passes, losses, dropout and the steps of optimizers; and attention over int8.
+// Each call has memory of exactly the promised size, must write nothing else, and must compute the bits of plain loops, whatever scratch
+// held before.
 //
 //     training [CALLS]
 #include "attention_gradients.hpp"
+#include "int8_attention.hpp"
 #include "steps.hpp"
 #include "table.hpp"
 
@@ -23,6 +25,7 @@ constexpr Operation operations[] = {
     {"attention, gradients", attention_gradients, 0x476db231, 0x05b3d97d},
     {"attention layers, gradients", layer_gradients, 0x84b0f3d2},
     {"blocks, both passes", block_gradients, 0x72552769},
+    {"attention over keys and values of int8", int8_attention, 0x95100ad4},
     {"softmax, gradients", softmax_gradients, 0x87759487},
     {"mean, largest and standardize, gradients", pooling_gradients, 0x6c6a3847, 0x0d7169ba},
     {"losses", losses, 0xffcb2b89, 0x02c37361},

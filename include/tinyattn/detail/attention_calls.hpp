@@ -202,9 +202,10 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
     kernel::forward_by_head<Port>(
         layer, scratch, batch_element(i, tokens, tokens, Inputs{x, x, x}, out),
         layer_mask<config>(mask, tokens, tokens),
-        [&](std::size_t, std::size_t, float* row, std::size_t end) {
-          kernel::drop<Port>(row, end, tokens, Attention::dropout_rate, weight_stream);
-        });
+        kernel::drop_weights(
+            Attention::dropout_rate, [&](std::size_t, std::size_t, float* row, std::size_t end) {
+              kernel::drop<Port>(row, end, tokens, Attention::dropout_rate, weight_stream);
+            }));
   auto output_stream = random_stream(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i) {
     const kernel::Output rows = output(out, i);

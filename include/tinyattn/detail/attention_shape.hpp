@@ -62,6 +62,12 @@ template <auto config>
 inline constexpr std::size_t words_of_scores =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)
                            : 0;
+// The same without a cache, where scores of floats are in other memory, and those of integers may
+// begin between eights.
+template <auto config>
+inline constexpr std::size_t words_of_call =
+    has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, config.context_length + 7)
+                           : 0;
 
 // Whether query heads share key heads, or features rotate.
 template <auto config>

@@ -5,7 +5,8 @@
 
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/integer_workspace.hpp"
-#include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/detail/optional.hpp"
+#include "tinyattn/kernel/int8/attention.hpp"
 #include "tinyattn/scratch.h"
 
 #include <cstddef>
@@ -21,6 +22,30 @@ consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noe
          TINYATTN_PADDED(context_length) <= most / (width + TINYATTN_QUERY_ROWS(most));
 }
 
+// Keys and values of int8, and a scale of each for every head and token.
+template <auto config, std::size_t Tokens>
+struct Int8KeysAndValues {
+  static_assert(Tokens <= kernel::most_inputs && head_dim<config> <= kernel::most_inputs,
+                "a cache of int8 has at most 66,311 tokens, and heads of as many features: its "
+                "sums have 32 bits");
+  static constexpr std::size_t rows = kv_heads<config> * Tokens;
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Int8Cached parts() noexcept {
+    return {keys, values, key_scales, value_scales, Tokens};
+  }
+
+  alignas(4) std::uint8_t keys[rows * kernel::padded_to_eight(head_dim<config>)];
+  alignas(
+      4) std::uint8_t values[kv_heads<config> * head_dim<config> * kernel::padded_to_eight(Tokens)];
+  std::uint8_t key_scales[rows];
+  std::uint8_t value_scales[rows];
+};
+
+// Those of a call without a cache, if they are of int8: floats are part of the scratch.
+template <auto config>
+using KeysAndValuesOfCall =
+    Optional<has_int8_cache<config>, Int8KeysAndValues<config, config.context_length>>;
+
 // All the scratch of a layer.
 template <auto config>
 struct LayerWorkspace {
@@ -35,14 +60,25 @@ struct LayerWorkspace {
   static_assert(fits_in_memory(width, tokens),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[kernel::layer_scratch(width, kv_width, tokens, tokens)];
+  float scratch[has_int8_cache<config> ? kernel::int8_layer_scratch(width, tokens)
+                                       : kernel::layer_scratch(width, kv_width, tokens, tokens)];
   // As many rows as scratch.h counts, whatever the port.
-  [[no_unique_address]] IntegerWorkspace<integer_width<config>, TINYATTN_QUERY_ROWS(tokens)>
+  [[no_unique_address]] IntegerWorkspace<integer_width<config>, TINYATTN_QUERY_ROWS(tokens),
+                                         words_of_call<config>>
       integers;
+  [[no_unique_address]] KeysAndValuesOfCall<config> keys_and_values;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
-    return kernel::parts_of(scratch, width, kv_width, tokens, block_rows, query_rows,
-                            integers.parts());
+    return parts_of(scratch, integers.parts(), keys_and_values);
+  }
+  // Divides a scratch that a layer shares with other parts of a block.
+  TINYATTN_ALWAYS_INLINE static constexpr auto parts_of(float* floats, const auto& integers,
+                                                        auto& keys_and_values) noexcept {
+    if constexpr (has_int8_cache<config>)
+      return kernel::int8_parts_of(floats, width, keys_and_values.parts(), cached_tokens<config>,
+                                   block_rows, integers);
+    else
+      return kernel::parts_of(floats, width, kv_width, tokens, block_rows, query_rows, integers);
   }
 };
 

@@ -37,15 +37,15 @@ struct BlockWorkspace {
   float part_of[context_length * d_model];
   float scratch[kernel::maximum(sizeof(OfAttention::scratch), sizeof(OfFeedForward::scratch)) /
                 sizeof(float)];
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, OfFeedForward::rows> integers;
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, OfFeedForward::rows,
+                                         words_of_call<config.attention>>
+      integers;
+  [[no_unique_address]] KeysAndValuesOfCall<config.attention> keys_and_values;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
-    return kernel::BlockScratch<decltype(integers.parts())>{
-        {part_of, d_model},
-        kernel::parts_of(scratch, config.attention.d_out, Attention::kv_width, context_length,
-                         OfAttention::block_rows, OfAttention::query_rows, integers.parts()),
-        scratch,
-        OfFeedForward::rows};
+    return kernel::BlockScratch{kernel::Output{part_of, d_model},
+                                OfAttention::parts_of(scratch, integers.parts(), keys_and_values),
+                                scratch, OfFeedForward::rows};
   }
 };
 

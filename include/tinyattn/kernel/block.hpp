@@ -57,13 +57,15 @@ TINYATTN_KERNEL void add_feed_forward(const auto& block, std::size_t tokens, std
 
 // Scratch of a block: the output of a part, and the scratch of attention and of the feed-forward
 // part, which share memory.
-template <class Integers = NoScratch>
+template <class Attention = Scratch<>>
 struct BlockScratch {
   Output part_of;  // [tokens, d_model]
-  Scratch<Integers> attention;
+  Attention attention;
   float* hidden;  // has room for hidden_rows rows
   std::size_t hidden_rows;
 };
+template <class Attention>
+BlockScratch(Output, Attention, float*, std::size_t) -> BlockScratch<Attention>;
 
 // x = block(x) for all tokens of one batch element.
 template <class Port>

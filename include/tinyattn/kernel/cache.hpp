@@ -48,7 +48,7 @@ TINYATTN_KERNEL void store_keys(const auto& layer, const Cached& cache, std::siz
 // Computes their values from the input of the layer, and stores them.
 template <class Port>
 TINYATTN_KERNEL void store_values(const auto& layer, const Cached& cache, std::size_t first,
-                                  std::size_t rows, const auto& x, float*) noexcept {
+                                  std::size_t rows, const auto& x, Output) noexcept {
   project_few<Port>(rows, layer.d_in, kv_width(layer), x, layer.value, cache.values.from(first, 0));
 }
 
@@ -117,7 +117,7 @@ TINYATTN_KERNEL void project_tokens(const auto& layer, const auto& cache, const 
   project_few<Port>(rows, layer.d_in, width, input, layer.key, keys);
   rotate<Port>(layer, rows, width, position, keys);
   store_keys<Port>(layer, cache, first, rows, keys);
-  store_values<Port>(layer, cache, first, rows, input, queries.data);
+  store_values<Port>(layer, cache, first, rows, input, keys);
   project_few<Port>(rows, layer.d_in, layer.d_out, input, layer.query, queries);
   rotate<Port>(layer, rows, layer.d_out, position, queries);
 }

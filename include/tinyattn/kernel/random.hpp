@@ -36,6 +36,23 @@ constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const
   }
 }
 
+// Drops attention weights by drop(index, i, row, end), and says what it scales the others by.
+template <class Drop>
+struct WeightsDrop {
+  Drop drop;
+  float scale;
+
+  TINYATTN_ALWAYS_INLINE constexpr void operator()(std::size_t index, std::size_t i, float* row,
+                                                   std::size_t end) const noexcept {
+    drop(index, i, row, end);
+  }
+};
+template <class Drop>
+TINYATTN_ALWAYS_INLINE constexpr WeightsDrop<Drop> drop_weights(const auto& rate,
+                                                                const Drop& drop) noexcept {
+  return {drop, __builtin_bit_cast(float, rate.scale_bits)};
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

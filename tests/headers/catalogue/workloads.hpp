@@ -142,7 +142,11 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Writes<in_int8(gpt_2), 3>>{"LanguageModel, int8, as GPT-2", 0x55ace5b0});
   each(Workload<Writes<in_int8(llama), 6>>{"LanguageModel, int8, as Llama", 0x8d93e7d0});
   each(Workload<ByCache<with_int8_cache(in_int8(grouped))>>{"MultiHeadAttention, by a cache of int8", 0x4773e67e});
-  each(Workload<Writes<with_int8_cache(in_int8(llama)), 6>>{"LanguageModel, weights and cache of int8", 0x8ab5a834});
+  each(Workload<ForwardOf<with_int8_cache(in_int8(wide_heads)), 6>, CrossForward<with_int8_cache(not_causal), 3, 9>,
+                ForwardOfSomeTokens<with_int8_cache(causal), 4>, ForwardMasked<with_int8_cache(causal), AdditiveMask<5, 5>, 5>,
+                ForwardMasked<with_int8_cache(in_int8(not_causal)), BlockMask<5, 5>, 5>,
+                TrainingPass<with_int8_cache(training), Philox4x32, 2, 5>>{"MultiHeadAttention, keys and values of int8", 0x5a4c0ca4});
+  each(Workload<Writes<with_int8_cache(in_int8(llama)), 6>>{"LanguageModel, weights and cache of int8", 0xfa426296});
 }
 
 // Workloads with a window: a program of their own where flash is scarce.
@@ -155,7 +159,7 @@ constexpr void for_each_workload_with_a_window(auto&& each) {
                 TrainingPass<with_window(training, 3), Philox4x32, 6>>{"MultiHeadAttention, window", 0x5e0d2c4e});
   each(Workload<Writes<with_window(gpt_2, 3), 3>, Writes<with_window(llama, 4), 6>>{"LanguageModel, window", 0x8b35cc61});
   each(
-      Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x33da67ba});
+      Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x7a80261e});
 }
 
 // Workloads over tokens.

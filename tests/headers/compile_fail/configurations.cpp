@@ -43,6 +43,8 @@ SelfAttention<4, 4, 6>::Cache cache_of_open_layer;
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .causal = false, .window = 3}> window_of_open_layer;
 // expect: a cache of int8 has at most 66,311 tokens
 MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 1, .context_length = 66312, .cache = Weights::int8}>::Cache too_long_cache_of_int8;
+MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 1, .context_length = 66312, .causal = false, .cache = Weights::int8}>::Workspace
+    too_long_context_of_int8;
 
 // --- Models ---
 

@@ -71,6 +71,13 @@ static_assert(scratch_of_each_is_small<10, 12, 20, 11, 2, false> && scratch_of_e
               scratch_of_each_is_small<27, 16, 16, 1000, 4, true> && scratch_of_each_is_small<27, 16, 64, 1024, 4, true> &&
               scratch_of_each_is_small<256, 128, 64, 8, 4, true> && scratch_of_each_is_small<65, 32, 32, 32, 4, true>);
 
+// Without a cache, too, a layer with keys and values of int8 takes less memory: half of what floats do.
+template <AttentionConfig config>
+constexpr std::size_t room_without_a_cache = sizeof(typename MultiHeadAttention<config>::Workspace);
+constexpr AttentionConfig of_32_tokens{.d_in = 64, .d_out = 64, .context_length = 32, .num_heads = 4};
+static_assert(room_without_a_cache<with_int8_cache(of_32_tokens)> * 2 < room_without_a_cache<of_32_tokens> &&
+              room_without_a_cache<with_int8_cache(in_int8(of_32_tokens))> < room_without_a_cache<in_int8(of_32_tokens)>);
+
 // Heads of any width; float weights, an int8 cache.
 template <std::size_t Heads, std::size_t KvHeads, std::size_t HeadDim, std::size_t Tokens>
 constexpr AttentionConfig of_heads{.d_in = 6,
@@ -250,7 +257,8 @@ constexpr Test tests[] = {
     at_run_time("a cache of int8: its scales, and its integers in the middle between two", check_scales),
     at_run_time("what no scale takes, in a key or a value, reaches each context that sees it, and no other", check_not_finite),
     at_run_time("600 tokens, whose sums have 32 bits", check_long_context),
-    everywhere("the same in the compiler", all<DividedAttention<in_the_compiler>, DividedAttention<with_window(in_the_compiler, 2)>>),
+    everywhere("the same in the compiler", all<DividedAttention<in_the_compiler>, DividedAttention<with_window(in_the_compiler, 2)>,
+                                               DividedAttention<with_int8_cache(in_int8(in_the_compiler))>>),
     at_run_time(
         "without a cache: every count of tokens, wherever a block of rows ends; heads that share keys, features that rotate, a window",
         [](Check& check) {
@@ -259,6 +267,8 @@ constexpr Test tests[] = {
           check_every_count<grouped, 20>(check);
           check_every_count<with_window(shared, 1), 9>(check);
           check_every_count<rotated, 19>(check);
+          check_every_count<with_int8_cache(of_several_blocks), 67>(check);
+          check_every_count<with_window(with_int8_cache(in_int8(grouped)), 7), 20>(check);
         }),
     at_run_time("a window goes on after the context, and after the largest number of tokens", check_endless),
     at_run_time("a window of rotary positions ends at 2^28", check_end_of_positions),

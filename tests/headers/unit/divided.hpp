@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases with a cache that compare by themselves: a prompt in one call, in two or token by token has the same outputs; with a cache of
-// floats also the outputs of a call without a cache.
+// Cases with a cache that compare by themselves: a prompt in one call, in two or token by token has the outputs of a call without a cache.
 #pragma once
 
 #include "catalogue/models.hpp"
@@ -9,19 +8,6 @@
 #include <cstddef>
 
 namespace tinyattn::test {
-
-template <AttentionConfig config>
-constexpr bool keeps_floats(const MultiHeadAttention<config>&) noexcept {
-  return config.cache == Weights::f32;
-}
-template <BlockConfig config>
-constexpr bool keeps_floats(const TransformerBlock<config>&) noexcept {
-  return config.attention.cache == Weights::f32;
-}
-template <TransformerConfig config>
-constexpr bool keeps_floats(const Transformer<config>&) noexcept {
-  return config.block.attention.cache == Weights::f32;
-}
 
 // Features, divided at every place: the first part in one call, the rest in another, or token by token.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
@@ -31,10 +17,7 @@ struct Divided : WithCache<Module, Tokens, DIn, DOut> {
   constexpr void operator()(Draw& draw, Check& check) noexcept {
     this->draw_inputs(draw);
     auto& computed = this->out.tensor;
-    if (keeps_floats(this->layer))
-      this->layer.forward(this->x, computed, this->workspace.tensor);
-    else
-      check.that(this->forward_cached(Tokens, 1) == Status::ok);
+    this->layer.forward(this->x, computed, this->workspace.tensor);
     expected = computed;
     for (std::size_t cut = 0; cut <= Tokens; ++cut)
       for (const std::size_t step : {Tokens, std::size_t{1}}) {
@@ -63,10 +46,7 @@ struct DividedText {
   constexpr void operator()(Draw& draw, Check& check) noexcept {
     draw(model);
     for (Token& token : tokens.elements) token = static_cast<Token>(draw.word() % config.vocabulary);
-    if (keeps_floats(model.transformer))
-      check.that(model.forward(tokens, logits.tensor, workspace.tensor) == Status::ok);
-    else
-      read_one_by_one(check);
+    check.that(model.forward(tokens, logits.tensor, workspace.tensor) == Status::ok);
     for (std::size_t cut = 1; cut <= Tokens; ++cut)
       for (const std::size_t step : {Tokens, std::size_t{1}}) {
         cache.tensor.clear();
@@ -80,12 +60,6 @@ struct DividedText {
  private:
   constexpr Status forward(std::size_t begin, std::size_t count) noexcept {
     return model.forward(TokenView(tokens.data() + begin, count), cache.tensor, last.tensor, cache_workspace.tensor);
-  }
-  constexpr void read_one_by_one(Check& check) noexcept {
-    for (std::size_t i = 0; i < Tokens; ++i) {
-      check.that(forward(i, 1) == Status::ok);
-      for (std::size_t j = 0; j < config.vocabulary; ++j) logits.tensor(i, j) = last.tensor(j);
-    }
   }
   constexpr void read(Check& check, std::size_t begin, std::size_t count) noexcept {
     check.that(forward(begin, count) == Status::ok && last.guards_hold());

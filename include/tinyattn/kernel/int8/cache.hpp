@@ -101,23 +101,22 @@ TINYATTN_KERNEL void store_keys(const auto& layer, const Int8Cached& cache, std:
                                 std::size_t rows, Output keys) noexcept {
   const std::size_t dim = layer.head_dim, context = cache.context_length;
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t head = 0; head < keys.stride / dim; ++head) {
+    for (std::size_t head = 0; head < kv_width(layer) / dim; ++head) {
       const std::size_t row = head * context + first + i;
       std::uint8_t* const codes = cache.keys + row * padded_to_eight(dim);
       cache.key_scales[row] = encode<Port>(keys.at(i, head * dim), dim, codes, 1);
     }
 }
 
-// Computes their values from the input of the layer, in `scratch`, and stores them.
+// Computes their values from the input of the layer, in `values`, and stores them.
 template <class Port>
 TINYATTN_KERNEL void store_values(const auto& layer, const Int8Cached& cache, std::size_t first,
-                                  std::size_t rows, const auto& x, float* scratch) noexcept {
-  const std::size_t dim = layer.head_dim, context = cache.context_length;
+                                  std::size_t rows, const auto& x, Output values) noexcept {
+  const std::size_t dim = layer.head_dim, context = cache.context_length, width = kv_width(layer);
   const std::size_t step = padded_to_eight(context);
-  const Output values{scratch, kv_width(layer)};
-  project_few<Port>(rows, layer.d_in, values.stride, x, layer.value, values);
+  project_few<Port>(rows, layer.d_in, width, x, layer.value, values);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t head = 0; head < values.stride / dim; ++head) {
+    for (std::size_t head = 0; head < width / dim; ++head) {
       std::uint8_t* const codes = cache.values + head * dim * step + first + i;
       cache.value_scales[head * context + first + i] =
           encode<Port>(values.at(i, head * dim), dim, codes, step);
@@ -211,6 +210,11 @@ struct Int8CachedHead {
   Codes values;                      // [head_dim, padded context_length]
   const std::uint8_t* key_scales;    // [context_length]
   const std::uint8_t* value_scales;  // [context_length]
+
+  // Returns the keys from j on; values stay.
+  TINYATTN_KERNEL Int8CachedHead from(std::size_t j) const noexcept {
+    return {keys.from(j), values, key_scales + j, value_scales + j};
+  }
 };
 TINYATTN_KERNEL Int8CachedHead head_of(const Int8Cached& cache, std::size_t dim,
                                        std::size_t head) noexcept {
@@ -369,34 +373,77 @@ TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, 
   }
 }
 
-// Clears the last eight weights, before they are computed: rows of values end with a whole eight.
-TINYATTN_KERNEL void clear_last_eight(std::int32_t* weights, std::size_t end) noexcept {
-  std::int32_t* const eight = weights + maximum(padded_to_eight(end), 8) - 8;
-  for (std::size_t j = 0; j < 8; ++j) eight[j] = 0;
+// The keys of a query, from `first` to `end`.
+struct KeyRun {
+  std::size_t first, end;
+};
+
+// Clears the weights between these keys and whole eights, before scores are computed.
+TINYATTN_KERNEL void clear_ends(std::int32_t* weights, KeyRun keys) noexcept {
+  std::int32_t* const last_eight = weights + maximum(padded_to_eight(keys.end), 8) - 8;
+  for (std::size_t j = 0; j < 8; ++j) last_eight[j] = 0;
+  for (std::size_t j = keys.first / 8 * 8; j < keys.first; ++j) weights[j] = 0;
 }
 
-// The context of one head for one query, over the first `end` keys. `scratch` has room for the
-// query and for a score of each key.
+// Computes the scores of the keys of a query. Writes up to seven integers beyond them.
 template <class Port>
+TINYATTN_KERNEL Maxima scores_of_keys(IntegerRows query, const Int8CachedHead& head, KeyRun keys,
+                                      const ScoreRule& rule, std::int32_t* scores) noexcept {
+  return compute_scores<Port>(query, head.from(keys.first), keys.end - keys.first, rule,
+                              scores + keys.first);
+}
+
+// Turns scores into weights; those beyond become 0.
+template <class Port>
+TINYATTN_KERNEL Totals weigh_keys(std::int32_t* scores, const std::uint8_t* value_scales,
+                                  KeyRun keys, const Maxima& maxima,
+                                  const ScoreRule& rule) noexcept {
+  return weigh<Port>(scores + keys.first, value_scales + keys.first, keys.end - keys.first, maxima,
+                     rule);
+}
+
+// In the place of what takes the weights of a query.
+struct NoneTaken {
+  template <class Port>
+  static constexpr void prepare(const auto&...) noexcept {}
+  template <class Port>
+  static constexpr float pass_on(float scale, const auto&...) noexcept {
+    return scale;
+  }
+};
+
+// The context of one head for one query, over its keys; zeros, if there are none. `scratch` has
+// room for the query and for a score of each key.
+template <class Port, class Keys = KeyRun, class Taken = NoneTaken>
 [[gnu::noinline]] constexpr void attend_in_integers(const float* query, std::size_t dim,
-                                                    const Int8CachedHead& head, std::size_t end,
+                                                    const Int8CachedHead& head, const Keys& keys,
                                                     const ScoreRule& rule, std::int32_t* scratch,
-                                                    float* context) noexcept {
+                                                    float* context,
+                                                    const Taken& taken = {}) noexcept {
   using Single = typename Port::one_lane;
   const IntegerRows row{scratch, head.keys.terms + 2};
   std::int32_t* const weights = scratch + row.stride;
   quantize_row<Port>(query, dim, row);
-  clear_last_eight(weights, end);
-  const Maxima maxima = compute_scores<Port>(row, head, end, rule, weights);
-  const Totals totals = weigh<Port>(weights, head.value_scales, end, maxima, rule);
-  const Codes values{head.values.data, head.values.stride, padded_to_eight(end)};
+  clear_ends(weights, keys);
+  const Maxima maxima = scores_of_keys<Port>(row, head, keys, rule, weights);
+  taken.template prepare<Port>(weights, keys, maxima, rule);
+  const std::size_t begin = keys.first / 8 * 8, terms = padded_to_eight(keys.end) - begin;
+  Totals totals = weigh_keys<Port>(weights, head.value_scales, keys, maxima, rule);
   const bool is_nan = bits_of(row.scale()) >= infinity_bits || maxima.key_scale == no_scale ||
                       maxima.value_scale == no_scale;
   const auto unit = static_cast<std::uint32_t>(scale_exponent(maxima.value_scale) + 127 + 4);
-  const float total = static_cast<float>(static_cast<std::int32_t>(totals.powers));
-  const float scale = Single::mul(Single::divide(1.0f, total), float_of(unit << 23));
-  combine_values<Port>(weights, totals.weights, values, dim, is_nan ? float_of(nan_bits) : scale,
-                       context);
+  float share = 0.0f;  // of a unit of powers in their sum
+  if (totals.powers != 0)
+    share =
+        is_nan ? float_of(nan_bits)
+               : Single::divide(1.0f, static_cast<float>(static_cast<std::int32_t>(totals.powers)));
+  share = taken.template pass_on<Port>(share, weights, keys, totals);
+  if (totals.powers == 0)
+    for (std::size_t c = 0; c < dim; ++c) context[c] = 0.0f;
+  else
+    combine_values<Port>(weights + begin, totals.weights,
+                         {head.values.data + begin, head.values.stride, terms}, dim,
+                         Single::mul(share, float_of(unit << 23)), context);
 }
 
 // How many integers of scratch that takes: a query, and the scores of a context.
@@ -415,8 +462,8 @@ TINYATTN_KERNEL void attend_heads(const auto& layer, const Int8Cached& cache, co
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t head = 0; head < layer.num_heads; ++head)
       attend_in_integers<Port>(block.at(i, head * dim), dim,
-                               head_of(cache, dim, head / group(layer)), past + i + 1, rule,
-                               scratch.integers.q, context.at(i, head * dim));
+                               head_of(cache, dim, head / group(layer)), KeyRun{0, past + i + 1},
+                               rule, scratch.integers.q, context.at(i, head * dim));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -98,7 +98,9 @@ struct BlocksBackwardWorkspace {
                                                                        config.feed_forward.gated));
   float scratch[scratch_floats];
   // Of inputs of int8 weights, through which gradients pass to adapters.
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, hidden_rows> integers;
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, hidden_rows, words_of_call<config.attention>>
+      integers;
+  [[no_unique_address]] KeysAndValuesOfCall<config.attention> keys_and_values;
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
@@ -107,11 +109,9 @@ struct BlocksBackwardWorkspace {
   static constexpr std::size_t after = config.norm_first ? 0 : 1;
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     using OfAttention = typename Attention::Workspace;
-    return kernel::BlockScratch<decltype(integers.parts())>{
-        rows(part_of),
-        kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
-                         OfAttention::query_rows, integers.parts()),
-        scratch, hidden_rows};
+    return kernel::BlockScratch{rows(part_of),
+                                OfAttention::parts_of(scratch, integers.parts(), keys_and_values),
+                                scratch, hidden_rows};
   }
   TINYATTN_ALWAYS_INLINE constexpr auto backward_parts() noexcept {
     return kernel::BlockBackwardScratch<decltype(integers.parts())>{

@@ -62,7 +62,8 @@ constexpr NoGenerator stream_after(NoGenerator none, std::size_t) noexcept { ret
 // Replays dropout of attention weights, for kernels.
 template <class Attention>
 struct WeightsReplay {
-  static constexpr bool drops = Attention::dropout_rate.bits != 0;
+  static constexpr DropoutRate rate = Attention::dropout_rate;
+  static constexpr bool drops = rate.bits != 0;
   Philox4x32 stream;
   std::size_t tokens;  // of the whole input: a matrix of weights is [tokens, tokens]
 
@@ -71,7 +72,7 @@ struct WeightsReplay {
                       std::size_t i) const noexcept {
     const std::uint64_t first = (std::uint64_t{index} * tokens + i) * tokens;
     ReplayedStream of_row(stream, first);
-    kernel::drop<Port>(row, end, end, Attention::dropout_rate, of_row);
+    kernel::drop<Port>(row, end, end, rate, of_row);
   }
 };
 

@@ -72,8 +72,10 @@ TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, 
     if constexpr (Dropout::drops_weights)
       forward<Port, CallShape{}>(
           attention, scratch.attention, element, mask,
-          [&](std::size_t index, std::size_t i, float* row, std::size_t end)
-              TINYATTN_INLINE_LAMBDA { dropout.weights.template drop<Port>(row, end, index, i); });
+          drop_weights(dropout.weights.rate, [&](std::size_t index, std::size_t i, float* row,
+                                                 std::size_t end) TINYATTN_INLINE_LAMBDA {
+            dropout.weights.template drop<Port>(row, end, index, i);
+          }));
     else
       forward<Port, CallShape{}>(attention, scratch.attention, element, mask, IgnoreWeights{});
     drop_outputs(0, 0, tokens, out);
