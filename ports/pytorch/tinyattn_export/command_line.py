@@ -46,7 +46,7 @@ def make_parser():
     add("--c", action="store_true", help="writes NAME.h and NAME.c for the compiled library; -o says NAME.h")
     add("--weights", choices=WEIGHTS, default="f32", help="how weights lie in flash; f32 unless given")
     add("--cache", choices=CACHES, default="f32",
-        help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
+        help="how keys and values lie in RAM, in a cache and without one; f32 unless given")
     add("--window", type=int, metavar="N", help="a token attends to itself and the N - 1 before it: causal attention")
     add = parser.add_argument_group("whole models").add_argument
     add("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")

@@ -63,15 +63,13 @@ class Request(Storage):
     needed = ()  # names of fields that must be given
 
     def __post_init__(self):
-        """Converts all settings. Raises an ExportError if one is missing or not valid, or if there can be no cache."""
+        """Converts all settings. Raises an ExportError if one is missing or not valid, or if there can be no window."""
         absent = [name for name in self.needed if getattr(self, name) is None]
         if absent:
             raise missing(absent)
         for name, value in vars(self).items():
             if name in SETTINGS and value is not None:
                 setattr(self, name, parse(name, value, name).value)
-        if self.cache == "int8" and not self.causal:
-            raise ExportError(INT8_CACHE, " makes no sense without a cache, and only causal attention has one")
         if self.window is not None and not self.causal:
             raise ExportError(WINDOW, " makes no sense if tokens attend to later ones: only causal attention has one")
 
