@@ -160,8 +160,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   integer_rows            the height of a tile of such sums; 1 if several rows gain nothing, or
 //                           are not worth their flash
 //   panel_dots<Port>(q, q_stride, panel, terms, sums)
-//                           the same for `panel_rows` rows and 2 * lanes columns; a row of the panel
-//                           has four codes of each column
+//                           the same for `panel_rows` rows and 2 * lanes columns; a row of the
+//                           panel has four codes of each column
 //   quantize<Port>(x, count, terms, bits, q, sum)
 //                           finds the maximum of the bits of |x[k]|, rounds the row to q[k] as
 //                           kernel/int8/quantize.hpp says, and packs it, with zeros from count to
@@ -184,12 +184,13 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //
 // For the attention of a cache of int8. A port of four or eight lanes has the last four or none.
 //
-//   find_scores(block)      the scores of a block of keys, and their maxima: see score_block.hpp and
+//   find_scores(block)      the scores of a block of keys, and their maxima: see score_block.hpp
+//   and
 //                           the loop of this name in kernel/int8/cache.hpp, whose results it gives
 //                           unless a key is shifted left
 //   weigh(scores, value_scales, count, most, right, power_shift, powers)
-//                           turns scores into weights, as that of kernel/int8/cache.hpp; returns the
-//                           sum of the powers, and in the high word that of the weights
+//                           turns scores into weights, as that of kernel/int8/cache.hpp; returns
+//                           the sum of the powers, and in the high word that of the weights
 //   encode(x, count, codes, step, places, reciprocal)
 //                           writes the codes of a row of floats: see Divisor of the same header
 //   shift_right(n, counts)  n >> counts, lane by lane, of integers with and without a sign; counts
