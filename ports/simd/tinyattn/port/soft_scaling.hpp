@@ -125,11 +125,12 @@ struct soft_scaling : magnitudes {
   [[gnu::noinline]] static void scale_sums(const std::uint32_t* sums, std::uint32_t addend,
                                            const float* scales, float step, const float* bias,
                                            float* out, std::size_t count) noexcept {
-    std::uint32_t power = (__builtin_bit_cast(std::uint32_t, step) >> 23) - 127;
-    if (power + 126 > 155) power = 0x1000;  // no result is then ordinary
+    const std::uint32_t power = (__builtin_bit_cast(std::uint32_t, step) >> 23) - 127;
+    const bool is_ordinary = power + 40 <= 90;
     while (count != 0) {
-      const std::size_t left =
-          scale_ordinary_sums(sums, scales, bias, out, count, addend, power + power_offset);
+      const std::size_t left = is_ordinary ? scale_ordinary_sums(sums, scales, bias, out, count,
+                                                                 addend, power + power_offset)
+                                           : count;
       const std::size_t done = count - left;
       if (left == 0) return;
       if (bias != nullptr) bias += done;
@@ -166,10 +167,11 @@ struct soft_scaling : magnitudes {
   }
 
   // scale_sums up to the first sum that is not ordinary. Returns how many sums are left. `power` is
-  // the exponent of step, plus power_offset; count is not 0.
+  // the exponent of step, from -40 to 50, plus power_offset; count is not 0. With that and a scale
+  // from 2^-63 to 2^33 no result is subnormal or too large.
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
-  static constexpr std::uint32_t power_offset = 1;
+  static constexpr std::uint32_t power_offset = 65;
   // r0 is negative, and rises to 0; it indexes sums, scales, bias and out, which end at r8 to r11.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
       const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
@@ -184,7 +186,7 @@ struct soft_scaling : magnitudes {
         // r1 is |sum|, r2 the scale, r3 the sign, r4 the exponent
         "1: mov r1, r8\n ldr r1, [r1, r0]\n add r1, lr\n mov r2, r9\n ldr r2, [r2, r0]\n"
         "asrs r3, r1, #31\n eors r1, r3\n subs r1, r1, r3\n"
-        "lsrs r4, r2, #23\n subs r5, r4, #1\n cmp r5, #193\n bhi 9f\n"
+        "lsrs r4, r2, #23\n subs r4, #64\n cmp r4, #95\n bhi 9f\n"
         "ldr r5, [sp, #44]\n adds r4, r4, r5\n lsrs r5, r1, #24\n bne 5f\n"
         // r1 and r7 are the product, times 2^7
         "2: lsls r1, r1, #7\n uxth r5, r1\n lsrs r1, r1, #16\n uxth r6, r2\n lsrs r2, r2, #16\n"
@@ -198,21 +200,18 @@ struct soft_scaling : magnitudes {
         "movs r0, #32\n subs r0, r0, r5\n eors r2, r3\n bmi 7f\n"
         "mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n adds r7, r7, r6\n adcs r1, r2\n"
         "3: mov r0, r12\n"
-        // r2 is the number of leading zeros
-        "4: mov r5, r1\n movs r2, #28\n lsrs r6, r5, #16\n beq 3f\n mov r5, r6\n subs r2, #16\n"
-        "3: lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n subs r2, #8\n"
-        "3: lsrs r6, r5, #4\n beq 3f\n mov r5, r6\n subs r2, #4\n"
-        "3: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n"
-        "movs r5, #32\n subs r5, r5, r2\n beq 9f\n"
-        "lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
-        "adds r1, #128\n adcs r4, r5\n lsls r6, r1, #24\n beq 8f\n"
-        "3: cmp r4, #254\n bhi 9f\n lsls r1, r1, #1\n lsrs r1, r1, #9\n lsls r4, r4, #23\n"
-        "orrs r1, r4\n lsls r3, r3, #31\n orrs r1, r3\n mov r2, r11\n str r1, [r2, r0]\n"
+        // r2 is the number of leading zeros; r1 mostly has 21 to 24 bits
+        "4: movs r2, #8\n lsrs r5, r1, #20\n beq 11f\n cmp r5, #16\n bhs 12f\n"
+        "14: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n"
+        "movs r5, #32\n subs r5, r5, r2\n lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
+        "lsls r6, r1, #25\n beq 8f\n"
+        "13: adds r4, r4, r5\n subs r4, #1\n lsls r3, r3, #8\n adds r4, r4, r3\n"
+        "lsls r4, r4, #23\n lsrs r1, r1, #8\n adcs r1, r4\n mov r2, r11\n str r1, [r2, r0]\n"
         "adds r0, #4\n bne 1b\n"
         "9: rsbs r0, r0, #0\n lsrs r0, r0, #2\n"
         "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n"
         // a sum of more than 24 bits is rounded
-        "5: movs r6, #0\n 11: adds r6, #1\n lsrs r5, r5, #1\n bne 11b\n adds r4, r4, r6\n"
+        "5: movs r6, #0\n 3: adds r6, #1\n lsrs r5, r5, #1\n bne 3b\n adds r4, r4, r6\n"
         "mov r5, r1\n lsrs r5, r6\n lsls r5, r5, #31\n lsrs r5, r5, #31\n adds r1, r1, r5\n"
         "movs r5, #1\n lsls r5, r6\n lsrs r5, r5, #1\n subs r5, #1\n adds r1, r1, r5\n"
         "lsrs r1, r6\n"
@@ -220,8 +219,13 @@ struct soft_scaling : magnitudes {
         "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
         "7: mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n subs r7, r7, r6\n sbcs r1, r2\n mov r0, r12\n"
         "bcs 4b\n mvns r3, r3\n movs r2, #0\n rsbs r7, r7, #0\n sbcs r2, r1\n mov r1, r2\n b 4b\n"
-        // a tie
-        "8: lsls r7, r2\n bne 3b\n movs r6, #1\n lsls r6, r6, #8\n bics r1, r6\n b 3b\n"
+        // a result of fewer bits, or a tie, which becomes even
+        "8: lsls r7, r2\n bne 13b\n lsls r6, r1, #23\n bmi 13b\n movs r6, #128\n bics r1, r6\n"
+        "b 13b\n"
+        "11: movs r2, #12\n lsrs r5, r1, #16\n bne 14b\n movs r2, #28\n movs r5, r1\n beq 9b\n"
+        "lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n subs r2, #8\n b 3f\n"
+        "12: movs r2, #4\n lsrs r5, r1, #24\n"
+        "3: lsrs r6, r5, #4\n beq 14b\n mov r5, r6\n subs r2, #4\n b 14b\n"
         ".balign 4\n 10: .byte 4, 3, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0\n");
   }
 #else
@@ -237,7 +241,7 @@ struct soft_scaling : magnitudes {
         // r0 is |sum|, r1 the scale, r3 the exponent, r6 has the sign
         "1: ldr r0, [r8], #4\n ldr r1, [r9], #4\n add r6, r0, lr\n"
         "eor r0, r6, r6, asr #31\n sub r0, r0, r6, asr #31\n"
-        "sub r2, r1, #0x00800000\n cmp r2, #0x61000000\n bhs 9f\n"
+        "sub r2, r1, #0x20000000\n cmp r2, #0x30000000\n bhs 9f\n"
         "add r3, r12, r1, lsr #23\n cmp r0, #0x01000000\n bhi 5f\n"
         // r1 and r0 are the product, times 2^8
         "2: lsls r1, r1, #8\n orr r1, r1, #0x80000000\n umull r0, r1, r0, r1\n"
@@ -251,8 +255,7 @@ struct soft_scaling : magnitudes {
         "4: cbz r1, 9f\n clz r2, r1\n lsls r1, r1, r2\n rsb r4, r2, #32\n lsr r5, r0, r4\n"
         "orrs r1, r1, r5\n"
         "adds r1, r1, #128\n adcs r3, r3, r4\n lsls r5, r1, #24\n beq 8f\n"
-        "3: cmp r3, #254\n bhi 9f\n"
-        "ubfx r1, r1, #8, #23\n orr r1, r1, r3, lsl #23\n bfi r6, r1, #0, #31\n str r6, [r10], #4\n"
+        "3: ubfx r1, r1, #8, #23\n orr r1, r1, r3, lsl #23\n bfi r6, r1, #0, #31\n str r6, [r10], #4\n"
         "cmp r8, r11\n bne 1b\n"
         "add r8, r8, #4\n"
         "9: sub r0, r11, r8\n adds r0, r0, #4\n lsrs r0, r0, #2\n pop {r4-r11, pc}\n"
