@@ -37,15 +37,13 @@ constexpr std::int32_t scale_exponent(std::uint32_t scale) noexcept {
 }
 
 // Returns the least scale with which no element rounds to more than 127 steps; `magnitude` has the
-// bits of the largest. The limits are 127.5 steps of 9 to 16 times a power of two, as the
-// mantissa of a float.
+// bits of the largest. The limits are 127.5 steps of 9 to 16 times a power of two: a mantissa from
+// 0xf7000 on in steps of 0xff000, of which there are (n + 1) * 257 >> 16 in n.
 constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
-  constexpr std::uint32_t limits[] = {0xf7000,  0x1f6000, 0x2f5000, 0x3f4000,
-                                      0x4f3000, 0x5f2000, 0x6f1000, 0x7f0000};
   constexpr std::int32_t first = 127 - scale_bias + 10;
-  const std::uint32_t mantissa = magnitude & 0x7fffff;
-  std::int32_t steps = (static_cast<std::int32_t>(magnitude >> 23) - first) * 8 + 1;
-  for (const std::uint32_t limit : limits) steps += mantissa < limit ? 0 : 1;
+  const std::uint32_t limits = ((magnitude & 0x7fffff) / 0x1000 + 9) * 257 >> 16;
+  const std::int32_t steps = (static_cast<std::int32_t>(magnitude >> 23) - first) * 8 + 1 +
+                             static_cast<std::int32_t>(limits);
   return static_cast<std::uint32_t>(steps < 0 ? 0
                                               : minimum(static_cast<std::size_t>(steps), no_scale));
 }
@@ -55,9 +53,9 @@ constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
 struct Divisor {
   std::uint32_t places, reciprocal;
 };
+inline constexpr std::uint16_t reciprocals[] = {16384, 14563, 13107, 11915, 10922,
+                                                10082, 9362,  8738};  // 2^17 / 8 to 2^17 / 15
 constexpr Divisor divisor_of(std::uint32_t scale) noexcept {
-  constexpr std::uint16_t reciprocals[] = {16384, 14563, 13107, 11915,
-                                           10922, 10082, 9362,  8738};  // 2^17 / 8 to 2^17 / 15
   return {scale / 8 + (27 + 127 - scale_bias),
           scale == no_scale ? 0u : std::uint32_t{reciprocals[scale % 8]}};
 }
@@ -348,7 +346,9 @@ TINYATTN_KERNEL Totals weigh(std::int32_t* scores, const std::uint8_t* value_sca
 template <class Port>
 TINYATTN_KERNEL void scale_all(const std::uint32_t* sums, std::uint32_t correction, float scale,
                                float* out, std::size_t count) noexcept {
-  if constexpr (Port::lanes == 1) {
+  if constexpr (requires { Port::scale_all(sums, scale, out, count); }) {
+    Port::scale_all(sums, scale, out, count);
+  } else if constexpr (Port::lanes == 1) {
     for (std::size_t i = 0; i < count; ++i)
       out[i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] + correction), scale);
   } else {

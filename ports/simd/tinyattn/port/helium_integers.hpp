@@ -29,6 +29,8 @@ struct helium_integers {
     if constexpr (Rows == 1) {
       if (terms == 8) {
         dots_of_eights(q, codes, stride, sums, cols);
+      } else if (terms == 16) {
+        dots_of_sixteens(q, codes, stride, sums, cols);
       } else if (cols >= 4) {
         // The last four columns may overlap the ones before.
         const std::size_t four = cols - cols % 4, last = cols - 4;
@@ -83,6 +85,11 @@ struct helium_integers {
   static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
                          const float* bias, float* out, std::size_t count) noexcept {
     scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
+  }
+
+  static void scale_all(const std::uint32_t* sums, float scale, float* out,
+                        std::size_t count) noexcept {
+    scale_alike(sums, __builtin_bit_cast(std::uint32_t, scale), out, count);
   }
 
   // clang-format off
@@ -151,6 +158,13 @@ struct helium_integers {
                  "vstrh.32 q0, [r3], #8\n vaddva.s32 r12, q0\n letp lr, 3b\n"
                  "4: lsl r12, r12, #7\n rsb r12, r12, #0\n str r12, [r4, #-4]\n pop {r4, pc}");
   }
+  [[gnu::naked, gnu::noinline]] static void scale_alike(const std::uint32_t*, std::uint32_t, float*,
+                                                        std::size_t) noexcept {
+    asm volatile("push {r7, lr}\n wlstp.32 lr, r3, 2f\n"
+                 "1: vldrw.u32 q0, [r0], #16\n vcvt.f32.s32 q0, q0\n vmul.f32 q0, q0, r1\n"
+                 "vstrw.32 q0, [r2], #16\n letp lr, 1b\n"
+                 "2: pop {r7, pc}");
+  }
 #define TINYATTN_PRODUCTS                                                                         \
   "vldrw.u32 q1, [r2], #16\n vmul.f32 q1, q1, r3\n vldrw.u32 q0, [r0], #16\n"                     \
   "vcvt.f32.s32 q0, q0\n"
@@ -173,7 +187,7 @@ struct helium_integers {
   };
 
   // clang-format off
-  // Columns of eight codes: the row stays in q0.
+  // Columns of eight or sixteen codes: the row stays in q0 and q1.
   [[gnu::naked, gnu::noinline]] static void dots_of_eights(const std::int32_t*, const std::uint8_t*,
                                                            std::size_t, std::uint32_t*,
                                                            std::size_t) noexcept {
@@ -181,6 +195,16 @@ struct helium_integers {
                  "dls lr, r12\n"
                  "1: vldrb.u16 q1, [r1]\n mov r12, r4\n add r1, r2\n"
                  "vmladava.s16 r12, q0, q1\n str r12, [r3], #4\n le lr, 1b\n pop {r4, pc}");
+  }
+  [[gnu::naked, gnu::noinline]] static void dots_of_sixteens(const std::int32_t*,
+                                                             const std::uint8_t*, std::size_t,
+                                                             std::uint32_t*,
+                                                             std::size_t) noexcept {
+    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n ldr r4, [r0, #60]\n"
+                 "vldrh.u16 q1, [r0, #16]\n dls lr, r12\n"
+                 "1: vldrb.u16 q2, [r1]\n mov r12, r4\n vmladava.s16 r12, q0, q2\n"
+                 "vldrb.u16 q3, [r1, #8]\n add r1, r2\n vmladava.s16 r12, q1, q3\n"
+                 "str r12, [r3], #4\n le lr, 1b\n pop {r4, pc}");
   }
   // Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5 and r7. r8 points to
   // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The words to
