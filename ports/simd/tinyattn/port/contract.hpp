@@ -191,6 +191,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   weigh(scores, value_scales, count, most, right, power_shift, powers)
 //                           turns scores into weights, as that of kernel/int8/cache.hpp; returns
 //                           the sum of the powers, and in the high word that of the weights
+//   scale_all(sums, scale, out, count)
+//                           out[j] = float(sums[j]) * scale, of sums with a sign
 //   encode(x, count, codes, step, places, reciprocal)
 //                           writes the codes of a row of floats: see Divisor of the same header
 //   shift_right(n, counts)  n >> counts, lane by lane, of integers with and without a sign; counts
