@@ -162,6 +162,8 @@ constexpr Test tests[] = {
                  draws(1, 1.0f, {3, 3, 3, 3});
                  draws(2, 1.0f, {3, 3, 6, 6});
                  draws(6, 1.0f, {1, 3, 4, 6});
+                 auto equal = opaque(vector<float>({1.0f, 1.0f, 2.0f}));  // of equal logits the first stays
+                 check.equal(kernel::draw<port::scalar>(equal.data(), equal.size(), infinity, 2, 1.0f, 0.25f), std::size_t{0});
                  for (const std::size_t top_k : {0u, 1u, 2u}) {
                    const Sampling hot = {.temperature = opaque(infinity), .top_k = top_k};
                    check.equal(drawn(vector<float>({banned, banned, 1.0f}), hot), Token{2});
