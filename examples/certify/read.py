@@ -150,6 +150,7 @@ def verdict(wrong):
         yield "a right call was refused, a wrong one taken, or memory of others written."
     else:
         yield f"its CRC-32 is {crc}, and that of the table {expected}."
+    yield "Or this tree is not of the commit that is on the chip."
     if wrong[1:]:
         yield f"Wrong, too: {'; '.join(other for other, _, _ in wrong[1:])}."
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "attention_gradients.hpp"
-#include "tinyattn/kernel/int8/attention.hpp"
+#include "tinyattn/kernel/int8/layer.hpp"
 
 namespace tinyattn::test {
 

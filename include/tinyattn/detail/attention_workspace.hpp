@@ -6,7 +6,7 @@
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/detail/optional.hpp"
-#include "tinyattn/kernel/int8/attention.hpp"
+#include "tinyattn/kernel/int8/layer.hpp"
 #include "tinyattn/scratch.h"
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 // at p - window.
 #pragma once
 
-#include "tinyattn/kernel/int8/cache.hpp"
+#include "tinyattn/kernel/int8/attention.hpp"
 
 TINYATTN_BEGIN
 

@@ -8,6 +8,7 @@
 
 #include "catalogue/draw.hpp"
 #include "support/check.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/kernel/size.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/contract.hpp"
@@ -285,6 +286,26 @@ void check_not_finite(Check& check) {
   check.same_bits(stored<Port>(Port::maximum(two, one))[0], 2.0f);
 }
 
+// Checks how a product of int8 is scaled, with scales and steps whose product may be subnormal, or the result.
+template <class Port>
+void check_scaled_sums(Check& check) {
+  const auto scales = opaque(drawn<Vector<float, 16>>(7));
+  const std::int32_t sums[] = {0, 1, -1, -2'800'826, 16'777'217, -0x7fffffff};
+  for (float factor = 0x1p-60f; factor < 0x1p31f; factor *= 8)
+    for (const float step : {0x1p-77f, 0x1p-64f, 0x1p-41f, 0x1p-13f, 0x1p50f})
+      for (const std::int32_t sum : sums)
+        for (const float by : scales.elements) {
+          const float scale = by * factor, bias = by * 0x1p-120f;
+          const auto bits = static_cast<std::uint32_t>(sum);
+          float out[2];
+          kernel::scale_sums<Port>(&bits, 0, &scale, step, nullptr, out, 1);
+          kernel::scale_sums<Port>(&bits, 0, &scale, step, &bias, out + 1, 1);
+          const float product = Reference::mul(scale, step);
+          check.same_bits(out[0], Reference::mul(static_cast<float>(sum), product));
+          check.same_bits(out[1], Reference::fma(static_cast<float>(sum), product, bias));
+        }
+}
+
 template <auto... checks>
 constexpr auto all = [](Check& check) { (checks(check), ...); };
 
@@ -308,6 +329,7 @@ constexpr Test tests[] = {
     at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
     at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
+    at_run_time("sums of int8, scaled", check_scaled_sums<one_lane>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {
                  for (std::uint32_t x = 0xffffffu, y = x; x >= 0x800000u; x -= 81'921u, y = x ^ 0x2aaaaau)

@@ -1,259 +1,138 @@
 // SPDX-License-Identifier: MIT
 //
-// A layer without a cache whose keys and values have eight bits: it stores those of all tokens as a
-// cache does, and computes attention in integers, with the bits of a call with a cache.
+// Attention of one head and query over keys and values of int8.
 #pragma once
 
-#include "tinyattn/kernel/int8/cache.hpp"
-
-#include <concepts>
-#include <cstdint>
-#include <type_traits>
+#include "tinyattn/kernel/int8/scores.hpp"
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// Scratch of a layer, in the place of that of floats.
-struct Int8Scratch {
-  Int8Cached cache;         // of the tokens of this call
-  std::size_t most_keys;    // of a query: those that the layer's cache keeps
-  Output block;             // [block_rows, d_out]: keys, values, then queries and their contexts
-  std::size_t block_rows;   // rows that are projected at once
-  float* weights;           // [source tokens]: of a query, for what takes them
-  IntegerScratch integers;  // of inputs; then a query and its scores
-};
-// Returns how many floats that has, for each port of the architecture.
-constexpr std::size_t int8_layer_scratch(std::size_t width, std::size_t tokens) noexcept {
-  return TINYATTN_BLOCK_ROWS(tokens) * width + tokens;
-}
-TINYATTN_KERNEL Int8Scratch int8_parts_of(float* floats, std::size_t width, const Int8Cached& cache,
-                                          std::size_t most_keys, std::size_t block_rows,
-                                          const IntegerScratch& integers) noexcept {
-  return {cache, most_keys, {floats, width}, block_rows, floats + block_rows * width, integers};
-}
-
-// --- Masks ---
-
-// The keys of a query that a mask with flags or addends leaves.
-template <class Mask>
-struct MaskedKeys {
-  const Mask& mask;
-  std::size_t query;
-  std::size_t first, end;  // others are not among these
-
-  // Calls use(run) for each run of keys.
-  TINYATTN_KERNEL void for_each_run(const auto& use) const noexcept {
-    for (std::size_t j = first; j < end; ++j) {
-      const std::size_t run = j;
-      j = mask.next_masked(query, j, end);
-      if (j != run) use(KeyRun{run, j});
-    }
-  }
-};
-TINYATTN_KERNEL void for_each_run(KeyRun keys, const auto& use) noexcept {
-  if (keys.first < keys.end) use(keys);
-}
-TINYATTN_KERNEL void for_each_run(const auto& keys, const auto& use) noexcept {
-  keys.for_each_run(use);
-}
-
-// Returns an addend of a mask in 1024ths of a power of two. One from 363,408 on counts as that.
+// out[j] = float(sums[j] + correction) * scale, in which the sum and the product are rounded.
 template <class Port>
-constexpr std::int32_t addend_of(float addend) noexcept {
-  constexpr float most = 363408.0f, unit = 0x1.715476p+0f * 1024.0f;
-  const float kept = addend > most ? most : addend < -most ? -most : addend;
-  return static_cast<std::int32_t>(Port::one_lane::fma(kept, unit, kept < 0.0f ? -0.5f : 0.5f));
-}
-
-// Adds the addends of a mask to the scores of a run, and returns the largest. An addend that is
-// infinite or NaN makes the keys those of a head without a scale.
-template <class Port>
-TINYATTN_KERNEL void add_addends(const float* addends, KeyRun run, std::int32_t* scores,
-                                 Maxima& maxima) noexcept {
-  maxima.score = -0x7fffffff;
-  for (std::size_t j = run.first; j < run.end; ++j) {
-    const bool is_finite = (bits_of(addends[j]) & infinity_bits) != infinity_bits;
-    if (!is_finite) maxima.key_scale = no_scale;
-    scores[j] += is_finite ? addend_of<Port>(addends[j]) : 0;
-    maxima.score = greater(maxima.score, scores[j]);
+TINYATTN_KERNEL void scale_all(const std::uint32_t* sums, std::uint32_t correction, float scale,
+                               float* out, std::size_t count) noexcept {
+  if constexpr (requires { Port::scale_all(sums, scale, out, count); }) {
+    Port::scale_all(sums, scale, out, count);
+  } else if constexpr (Port::lanes == 1) {
+    for (std::size_t i = 0; i < count; ++i)
+      out[i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] + correction), scale);
+  } else {
+    for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      const auto sum = as_floats<Port>(load_and_add<Port>(sums + at.j, correction));
+      at.store(out, Port::mul(sum, Port::broadcast(scale)));
+    });
   }
 }
 
-template <class Port, class Mask>
-TINYATTN_KERNEL Maxima scores_of_keys(IntegerRows query, const Int8CachedHead& head,
-                                      const MaskedKeys<Mask>& keys, const ScoreRule& rule,
-                                      std::int32_t* scores) noexcept {
-  Maxima maxima;
-  keys.for_each_run([&](KeyRun run) {
-    Maxima of_run = scores_of_keys<Port>(query, head, run, rule, scores);
-    if (!is_null(keys.mask.addends))
-      add_addends<Port>(keys.mask.addends + keys.query * keys.mask.stride, run, scores, of_run);
-    maxima.score = greater(maxima.score, of_run.score);
-    maxima.key_scale = greater(maxima.key_scale, of_run.key_scale);
-    maxima.value_scale = greater(maxima.value_scale, of_run.value_scale);
-  });
-  return maxima;
+// out = weights . values * scale, for rows of `terms` weights.
+template <class Port>
+TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, Codes values,
+                                    std::size_t dim, float scale, float* out) noexcept {
+  const std::uint32_t correction = pack_row<Port>(weights, values.terms, 0u - total * 128u);
+  std::uint32_t sums[sum_columns<Port>];
+  for (std::size_t c = 0; c < dim; c += sum_columns<Port>) {
+    const std::size_t count = minimum(sum_columns<Port>, dim - c);
+    clear_last_vector<IntegerPort<Port>>(sums, count);
+    integer_dots<Port, 1>({weights, values.terms}, values.from(c), count, sums);
+    scale_all<IntegerPort<Port>>(sums, correction, scale, out + c, count);
+  }
 }
 
-// A run at a time, and on one lane: vectors would write beyond a run, into the scores of the next.
-template <class Port, class Mask>
+// The keys of a query, from `first` to `end`.
+struct KeyRun {
+  std::size_t first, end;
+};
+
+// Clears the weights between these keys and whole eights, before scores are computed.
+TINYATTN_KERNEL void clear_ends(std::int32_t* weights, KeyRun keys) noexcept {
+  std::int32_t* const last_eight = weights + maximum(padded_to_eight(keys.end), 8) - 8;
+  for (std::size_t j = 0; j < 8; ++j) last_eight[j] = 0;
+  for (std::size_t j = keys.first / 8 * 8; j < keys.first; ++j) weights[j] = 0;
+}
+
+// Computes the scores of the keys of a query. Writes up to seven integers beyond them.
+template <class Port>
+TINYATTN_KERNEL Maxima scores_of_keys(IntegerRows query, const Int8CachedHead& head, KeyRun keys,
+                                      const ScoreRule& rule, std::int32_t* scores) noexcept {
+  return compute_scores<Port>(query, head.from(keys.first), keys.end - keys.first, rule,
+                              scores + keys.first);
+}
+
+// Turns scores into weights; those beyond become 0.
+template <class Port>
 TINYATTN_KERNEL Totals weigh_keys(std::int32_t* scores, const std::uint8_t* value_scales,
-                                  const MaskedKeys<Mask>& keys, const Maxima& maxima,
+                                  KeyRun keys, const Maxima& maxima,
                                   const ScoreRule& rule) noexcept {
-  Totals totals;
-  std::size_t next = keys.first / 8 * 8;
-  keys.for_each_run([&](KeyRun run) {
-    for (; next < run.first; ++next) scores[next] = 0;
-    const Totals of_run =
-        weigh_keys<typename Port::one_lane>(scores, value_scales, run, maxima, rule);
-    totals.powers += of_run.powers;
-    totals.weights += of_run.weights;
-    next = run.end;
-  });
-  for (; next < padded_to_eight(keys.end); ++next) scores[next] = 0;
-  return totals;
+  return weigh<Port>(scores + keys.first, value_scales + keys.first, keys.end - keys.first, maxima,
+                     rule);
 }
-TINYATTN_KERNEL void clear_ends(std::int32_t*, const auto&) noexcept {}
 
-// --- Weights ---
-
-// Passes the weights of a query as floats to take_weights, which may set some to 0, as dropout
-// does: their keys then have none. What it scales the others by is its `scale`.
-template <class TakeWeights>
-struct TakenWeights {
-  const TakeWeights& take_weights;
-  std::size_t index, query;  // of its matrix, and of the row there
-  float* row;                // [source tokens]
-
-  // Keeps the powers of scores, which become weights of values.
+// In the place of what takes the weights of a query.
+struct NoneTaken {
   template <class Port>
-  constexpr void prepare(const std::int32_t* scores, const auto& keys, const Maxima& maxima,
-                         const ScoreRule& rule) const noexcept {
-    for (std::size_t j = 0; j < keys.end; ++j) row[j] = 0.0f;
-    for_each_run(keys, [&](KeyRun run) {
-      for (std::size_t j = run.first; j < run.end; ++j) {
-        const std::uint32_t below =
-            static_cast<std::uint32_t>(maxima.score) - static_cast<std::uint32_t>(scores[j]);
-        row[j] = static_cast<float>(
-            power_of_two<ShiftingPort<typename Port::one_lane>>(below, rule.power_shift));
-      }
-    });
-  }
-  // Takes the weights, and returns the share of those that are left.
+  static constexpr void prepare(const auto&...) noexcept {}
   template <class Port>
-  constexpr float pass_on(float share, std::int32_t* weights, const auto& keys,
-                          Totals& totals) const noexcept {
-    using Single = typename Port::one_lane;
-    for_each_run(keys, [&](KeyRun run) {
-      for (std::size_t j = run.first; j < run.end; ++j) row[j] = Single::mul(row[j], share);
-    });
-    take_weights(index, query, row, keys.end);
-    for (std::size_t j = keys.first; j < keys.end; ++j)
-      if (row[j] == 0.0f) {
-        totals.weights -= static_cast<std::uint32_t>(weights[j]);
-        weights[j] = 0;
-      }
-    if constexpr (requires { take_weights.scale; })
-      return Single::mul(share, take_weights.scale);
-    else
-      return share;
+  static constexpr float pass_on(float scale, const auto&...) noexcept {
+    return scale;
   }
 };
 
-// Calls use(taken), with what attend_in_integers passes the weights to.
-template <class TakeWeights>
-TINYATTN_KERNEL auto taken_by(const TakeWeights& take_weights, std::size_t index, std::size_t query,
-                              float* row) noexcept {
-  if constexpr (std::same_as<TakeWeights, IgnoreWeights>)
-    return NoneTaken{};
+// The context of one head for one query, over its keys; zeros, if there are none. `scratch` has
+// room for the query, for a score of each key, and for seven more if the keys may begin between
+// eights.
+template <class Port, class Keys = KeyRun, class Taken = NoneTaken>
+[[gnu::noinline]] constexpr void attend_in_integers(const float* query, std::size_t dim,
+                                                    const Int8CachedHead& head, const Keys& keys,
+                                                    const ScoreRule& rule, std::int32_t* scratch,
+                                                    float* context,
+                                                    const Taken& taken = {}) noexcept {
+  using Single = typename Port::one_lane;
+  const IntegerRows row{scratch, head.keys.terms + 2};
+  std::int32_t* const weights = scratch + row.stride;
+  quantize_row<Port>(query, dim, row);
+  clear_ends(weights, keys);
+  const Maxima maxima = scores_of_keys<Port>(row, head, keys, rule, weights);
+  taken.template prepare<Port>(weights, keys, maxima, rule);
+  const std::size_t begin = keys.first / 8 * 8, terms = padded_to_eight(keys.end) - begin;
+  Totals totals = weigh_keys<Port>(weights, head.value_scales, keys, maxima, rule);
+  const bool is_nan = bits_of(row.scale()) >= infinity_bits || maxima.key_scale == no_scale ||
+                      maxima.value_scale == no_scale;
+  const auto unit = static_cast<std::uint32_t>(scale_exponent(maxima.value_scale) + 127 + 4);
+  float share = 0.0f;  // of a unit of powers in their sum
+  if (totals.powers != 0)
+    share =
+        is_nan ? float_of(nan_bits)
+               : Single::divide(1.0f, static_cast<float>(static_cast<std::int32_t>(totals.powers)));
+  share = taken.template pass_on<Port>(share, weights, keys, totals);
+  if (totals.powers == 0)
+    for (std::size_t c = 0; c < dim; ++c) context[c] = 0.0f;
   else
-    return TakenWeights<TakeWeights>{take_weights, index, query, row};
+    combine_values<Port>(weights + begin, totals.weights,
+                         {head.values.data + begin, head.values.stride, terms}, dim,
+                         Single::mul(share, float_of(unit << 23)), context);
 }
 
-// --- A layer ---
-
-// Stores the keys and values of `rows` tokens, at most those of a block, from `first` on.
-template <class Port>
-TINYATTN_KERNEL void store_source(const auto& layer, const Int8Scratch& scratch, std::size_t first,
-                                  std::size_t rows, const BatchElement& element) noexcept {
-  const std::size_t width = kv_width(layer);
-  const Dense key_input = element.key_input.from(first, 0),
-              value_input = element.value_input.from(first, 0);
-  auto input = input_of<Port>(layer.key, rows, layer.d_in, key_input, scratch.integers);
-  project_few<Port>(rows, layer.d_in, width, input, layer.key, scratch.block);
-  rotate<Port>(layer, rows, width, first, scratch.block);
-  store_keys<Port>(layer, scratch.cache, first, rows, scratch.block);
-  if (value_input.data != key_input.data)
-    input = input_of<Port>(layer.value, rows, layer.d_in, value_input, scratch.integers);
-  store_values<Port>(layer, scratch.cache, first, rows, input, scratch.block);
+// How many integers of scratch that takes: a query, and the scores of a context whose keys begin at
+// 0; for others, seven more tokens than it has.
+constexpr std::size_t int8_cache_scratch(std::size_t head_dim,
+                                         std::size_t context_length) noexcept {
+  return padded_to_eight(head_dim) + 2 + padded_to_eight(context_length);
 }
 
-// Stores those of all tokens. Sums go over whole eights: codes between these and the tokens count
-// as 0, but are set, since sums read them.
+// Computes the contexts of all heads for the queries of `rows` tokens.
 template <class Port>
-TINYATTN_KERNEL void store_all_sources(const auto& layer, const Int8Scratch& scratch,
-                                       const BatchElement& element) noexcept {
-  const std::size_t tokens = element.source_tokens, dim = layer.head_dim, width = kv_width(layer);
-  const std::size_t size = minimum(scratch.block_rows, scratch.integers.rows);
-  const Int8Cached& cache = scratch.cache;
-  for (std::size_t first = 0; first < tokens; first += size)
-    store_source<Port>(layer, scratch, first, minimum(size, tokens - first), element);
-  const std::size_t key_row = padded_to_eight(dim);
-  const std::size_t value_row = padded_to_eight(cache.context_length);
-  for (std::size_t head = 0; head < width / dim; ++head)
-    for (std::size_t i = 0; i < tokens; ++i)
-      for (std::size_t k = dim; k < key_row; ++k)
-        cache.keys[(head * cache.context_length + i) * key_row + k] = 128;
-  for (std::size_t c = 0; c < width; ++c)
-    for (std::size_t i = tokens; i < padded_to_eight(tokens); ++i)
-      cache.values[c * value_row + i] = 128;
-}
-
-// Computes the contexts of one head for the queries of a block, of which the first is `first`.
-template <class Port>
-TINYATTN_KERNEL void attend_block(const auto& layer, const Int8Scratch& scratch,
-                                  const ScoreRule& rule, std::size_t index, std::size_t head,
-                                  std::size_t first, std::size_t rows, const auto& mask,
-                                  const auto& take_weights, Output context) noexcept {
-  using Mask = std::remove_cvref_t<decltype(mask)>;
+TINYATTN_KERNEL void attend_heads(const auto& layer, const Int8Cached& cache, const auto& scratch,
+                                  std::size_t past, std::size_t rows, Output block,
+                                  Output context) noexcept {
   const std::size_t dim = layer.head_dim;
-  const Int8CachedHead keys = head_of(scratch.cache, dim, head / group(layer));
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t query = first + i, begin = mask.begin(query), end = mask.end(query);
-    const auto taken = taken_by(take_weights, index, query, scratch.weights);
-    const auto attend = [&](const auto& run) TINYATTN_INLINE_LAMBDA {
-      attend_in_integers<Port>(scratch.block.at(i, head * dim), dim, keys, run, rule,
-                               scratch.integers.q, context.at(i, head * dim), taken);
-    };
-    if (mask.has_holes())
-      attend(MaskedKeys<Mask>{mask, query, begin, end});
-    else
-      attend(KeyRun{begin, end});
-  }
-}
-
-// Stores keys and values, then computes block after block: the queries of all heads, their
-// contexts, the output.
-template <class Port, CallShape = CallShape{}>
-TINYATTN_KERNEL void forward_inline(const auto& layer, const Int8Scratch& scratch,
-                                    const BatchElement& element, const auto& mask,
-                                    const auto& take_weights) noexcept {
-  const std::size_t width = layer.d_out, tokens = element.tokens, size = scratch.block_rows;
-  const bool has_output = !is_null(layer.output.weight);
-  const ScoreRule rule = score_rule<Port>(layer.scale, layer.head_dim, scratch.most_keys);
-  store_all_sources<Port>(layer, scratch, element);
-  for (std::size_t first = 0; first < tokens; first += size) {
-    const std::size_t rows = minimum(size, tokens - first);
-    const Output out = element.out.from(first, 0), context = has_output ? scratch.block : out;
-    project<Port>(rows, layer.d_in, width, element.query_input.from(first, 0), layer.query,
-                  scratch.block, scratch.integers);
-    rotate<Port>(layer, rows, width, first, scratch.block);
+  const ScoreRule rule = score_rule<Port>(layer.scale, dim, cache.context_length);
+  for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t head = 0; head < layer.num_heads; ++head)
-      attend_block<Port>(layer, scratch, rule, element.index * layer.num_heads + head, head, first,
-                         rows, mask, take_weights, context);
-    if (has_output) project<Port>(rows, width, width, context, layer.output, out, scratch.integers);
-  }
+      attend_in_integers<Port>(block.at(i, head * dim), dim,
+                               head_of(cache, dim, head / group(layer)), KeyRun{0, past + i + 1},
+                               rule, scratch.integers.q, context.at(i, head * dim));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -186,15 +186,16 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //
 //   find_scores(block)      the scores of a block of keys, and their maxima: see score_block.hpp
 //   and
-//                           the loop of this name in kernel/int8/cache.hpp, whose results it gives
+//                           the loop of this name in kernel/int8/scores.hpp, whose results it gives
 //                           unless a key is shifted left
 //   weigh(scores, value_scales, count, most, right, power_shift, powers)
-//                           turns scores into weights, as that of kernel/int8/cache.hpp; returns
+//                           turns scores into weights, as that of kernel/int8/scores.hpp; returns
 //                           the sum of the powers, and in the high word that of the weights
 //   scale_all(sums, scale, out, count)
 //                           out[j] = float(sums[j]) * scale, of sums with a sign
 //   encode(x, count, codes, step, places, reciprocal)
-//                           writes the codes of a row of floats: see Divisor of the same header
+//                           writes the codes of a row of floats: see Divisor of
+//                           kernel/int8/cache.hpp
 //   shift_right(n, counts)  n >> counts, lane by lane, of integers with and without a sign; counts
 //                           are from 0 to 127, on one lane to 255. What it gives for others is not
 //                           used

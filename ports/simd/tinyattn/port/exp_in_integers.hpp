@@ -3,9 +3,9 @@
 // e^x for a core without an FPU: each step of elementwise.hpp's is rounded as its fma, but no
 // number is packed and unpacked between them.
 //
-// A step is power = coefficient + power * r. Of the product, what is below a 2^7th of the last bit
-// of the sum is cut off, also of a negative one: ~x in place of -x. That is too low if nothing is
-// cut off, which matters in the last step alone, as the test of every float shows.
+// A step is power = coefficient + power * r. Bits of the product below a 2^7th of the sum's last
+// bit are cut off. A negative product is added as ~x, not -x: one too low, if nothing was cut off.
+// Only the last step can notice, as the test of every float shows; it corrects that.
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"

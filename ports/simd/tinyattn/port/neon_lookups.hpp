@@ -16,6 +16,7 @@
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct neon_lookups {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   using words [[gnu::vector_size(16)]] = std::int32_t;
   using unsigned_words [[gnu::vector_size(16)]] = std::uint32_t;
 
@@ -71,6 +72,7 @@ struct neon_lookups {
   TINYATTN_ALWAYS_INLINE static uint8x16_t bytes_of(words index) noexcept {
     return reinterpret_cast<uint8x16_t>(index * 0x04040404 + 0x03020100);
   }
+#endif
 };
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -11,7 +11,8 @@
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 // A block of keys with at least one: sums of their products with a query, and by how many places
-// each is shifted right: a product by right - key_scale / 8. Then what is found: the maxima.
+// each is shifted right: a product by right - key_scale / 8. If that is negative, any score will
+// do: the kernel computes the block again. Then what is found: the maxima.
 struct score_block {
   std::uint32_t* sums;  // each lacks `correction`
   std::int32_t* scores;
