@@ -75,23 +75,32 @@ def figure(row, number):
     return number if whole else float(f"{number / rows.work(row):.3g}")
 
 
-def cell(row, title, samples, is_held):
-    """Returns a figure or a range; and of what `is_held` says, the limit of the figure, or of the least one."""
+def limit(row, title, what, level):
+    """Returns the most that a row may take, or None. Limits hold cycles at -O2; on cores without a model,
+    instructions."""
+    is_held = level == "2" and title in CORES and what == ("cycles" if CORES[title][2] else "instructions")
+    return rows.CORES[row].get(title) if is_held else None
+
+
+def cell(row, samples, most):
+    """Returns a figure or a range; and a limit beside it, of the figure or of the least one."""
     figures = [figure(row, number) for number in samples]
-    most = rows.CORES[row].get(title.removesuffix(", clang")) if is_held(title) else None
-    limit = f" {'≤' if figures[0] <= most else '>'} {most}" if most else ""
-    return " to ".join(map(str, dict.fromkeys(figures))) + limit
+    beside = f" {'≤' if figures[0] <= most else '>'} {most}" if most else ""
+    return " to ".join(map(str, dict.fromkeys(figures))) + beside
+
+
+def above(what, level, samples):
+    """Returns the figures that are above their limits, in words."""
+    held = [(row, title, figure(row, its[0]), limit(row, title, what, level))
+            for (row, title, whose), its in samples.items() if whose == "ours"]
+    return [f"{row} on {title} takes {least} of {most}" for row, title, least, most in held if most and least > most]
 
 
 def print_counts(what, level, samples):
-    """Prints a table of what was counted. Limits hold cycles, but on cores without a model instructions."""
     if not samples:
         return
     print(f"{COUNTED[what]}, at -O{level}: of a multiply-add, of an element, of a whole layer or token")
-
-    def is_held(title):
-        return what == ("cycles" if CORES[title.partition(", ")[0]][2] else "instructions")
-    tables.print_ours(samples, lambda row, title, its: cell(row, title, its, is_held))
+    tables.print_ours(samples, lambda row, title, its: cell(row, its, limit(row, title, what, level)))
     tables.print_beside({key: its[:1] for key, its in samples.items()}, f" {what}")
     print()
 
@@ -101,6 +110,7 @@ def bench(options):
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
     builds = {name: programs.Build(targets.BUILDS[name], options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
               for name in dict.fromkeys(CORES[title][0] for title in titles)}
+    slow = []
     for level in options.level:
         samples = {what: {} for what in COUNTED}
         programs_of = [(title, title, whose, ()) for title, whose in itertools.product(titles, options.trees)]
@@ -113,6 +123,9 @@ def bench(options):
                 samples["cycles" if what == model else what][row, column, whose] = as_ratio(row, its_counts, what)
         for what, its in samples.items():
             print_counts(what, level, its)
+            slow += above(what, level, its)
     release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
     print(f"By {release}, Clang by {CLANG}, in QEMU. ≤ or > is what a row shall take at most. Limits and ratios of a "
           "range are of its lower bound.")
+    if slow:
+        raise Failed(f"More than the limits in rows.toml: {'; '.join(slow)}")

@@ -8,7 +8,7 @@ import re
 import tempfile
 from unittest import mock
 
-from tests.speed import rows
+from tests.speed import counting, rows
 from tests.support import runner, tap, targets, tools
 from tests.support.processes import attempt, call
 
@@ -73,6 +73,16 @@ def benchmark_compiles():
     return "".join(output for status, output in found if status != 0) if len(found) > 5 else str(kinds)
 
 
+def fails_above_limits():
+    """Checks what of figures of the bench is above a limit: at -O2, by GCC, of a range the lower bound."""
+    ratios = {"M4F": [1.02], "M7": [1.01, 1.02], "M55 Helium, clang": [1.2], "M4F, CMSIS-NN": [1.02], "AArch64": [1.03]}
+    samples = {("module 1", title, whose): its for title, its in ratios.items() for whose in ("ours", "beside")}
+    found = [counting.above(what, level, samples)
+             for what, level in (("cycles", "2"), ("instructions", "2"), ("cycles", "s"))]
+    right = [["module 1 on M4F takes 1.02 of 1.01"], ["module 1 on AArch64 takes 1.03 of 1.01"], []]
+    return "" if found == right else str(found)
+
+
 def tests_under_sudo():
     with mock.patch.multiple(os, execvp=mock.DEFAULT, geteuid=lambda: 0) as patched, \
          mock.patch.dict(os.environ, SUDO_UID="1000"), mock.patch.object(tools, "ROOT") as clone:
@@ -131,5 +141,6 @@ tap.report([
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),
     ("programs of the benchmark compile", benchmark_compiles),
+    ("what fails the benchmark of cores", fails_above_limits),
     ("what is skipped, and why", says_what_is_skipped),
 ])
