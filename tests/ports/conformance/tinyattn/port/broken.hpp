@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A port that breaks the contract in one operation, which the variable `mutant` chooses at run time. -DTINYATTN_PORT=broken makes it the
-// build's port.
+// A port that breaks the contract in one operation, which the variable `mutant` chooses at run time, and -DTINYATTN_MUTANT=rounds_twice
+// before that. -DTINYATTN_PORT=broken makes it the build's port.
 #pragma once
+
+#ifndef TINYATTN_MUTANT
+#define TINYATTN_MUTANT no_mutant
+#endif
 
 #include "tinyattn/port/wide.hpp"
 
@@ -33,7 +37,7 @@ inline constexpr char packs_too_few[] = "eight integers that are not packed";
 inline constexpr char takes_codes_without_gaps[] = "codes of sums without a gap between them";
 inline constexpr char forgets_the_last_terms[] = "sums without the last eight integers";
 
-inline const char* mutant = no_mutant;
+inline const char* mutant = TINYATTN_MUTANT;
 
 inline constexpr float no_bias[64] = {};
 
