@@ -61,6 +61,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
   }
 
 #if defined(__OPTIMIZE__)  // otherwise registers do not suffice
+#if !defined(TINYATTN_M33)
   // A tile of two rows of eight sums, in assembly: one vldm loads a row of b, others load elements
   // of a for a few steps. Compilers generate no vldm, and copy between registers. Sums are in s0 to
   // s15, elements of a in s16 to s23, the row of b in s24 to s31. Leftover steps run the last step
@@ -114,6 +115,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
 #undef TINYATTN_STEP
 #undef TINYATTN_ADD
   }
+#endif
 
   // Tiles of an outer product, which accumulate into `out`: three rows of eight sums, or one. Sums
   // are in s0 to s23, elements of a in s24 to s26, four elements of a row of b in s28 to s31. In a

@@ -6,13 +6,19 @@
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
+#include "tinyattn/port/fpu_m33.hpp"
 
 #include <cstddef>
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
+#if defined(TINYATTN_M33)
+struct fpu_rows : fpu_m33 {
+#else
 struct fpu_rows {
+#endif
 #if defined(__arm__) && defined(__OPTIMIZE__)
+#if !defined(TINYATTN_M33)
   // One row of eight or sixteen sums. Sums are in s0 to s15, the elements of a of one iteration in
   // s16 to s23, eight elements of a row of b in s24 to s31.
   static constexpr std::size_t row_vectors = 16;
@@ -67,6 +73,7 @@ struct fpu_rows {
 #undef TINYATTN_ADD
 #undef TINYATTN_ITERATION
   }
+#endif
 
   // Eight columns of a transposed product of one row. Sums are in s0 to s7, eight elements of the
   // row in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. The
