@@ -40,8 +40,8 @@ struct fpu_softmax {
   "it vs\n vmovvs " bits ", " x "\n"
 #define TINYATTN_TWO_EXPONENTIALS                                                                 \
   "vldm %[numbers], {s8-s14}\n vldm %[numbers], {s16-s22}\n" TINYATTN_EXPONENTS                   \
-  "vadd.f32 s26, s24, s25\n"                                                                      \
-  TINYATTN_BOTH("vfma", 14, 24, 3, 22, 25, 3) TINYATTN_BOTH("vadd", 15, 14, 4, 23, 22, 4)         \
+  TINYATTN_BOTH("vfma", 14, 24, 3, 22, 25, 3) "vadd.f32 s26, s24, s25\n"                          \
+  TINYATTN_BOTH("vadd", 15, 14, 4, 23, 22, 4)                                                     \
   TINYATTN_BOTH("vfma", 24, 15, 5, 25, 23, 5) TINYATTN_BOTH("vfma", 24, 15, 6, 25, 23, 6)         \
   TINYATTN_BOTH("vfma", 8, 24, 7, 16, 25, 7) TINYATTN_BOTH("vfma", 9, 24, 8, 17, 25, 16)          \
   TINYATTN_BOTH("vfma", 10, 24, 9, 18, 25, 17) TINYATTN_BOTH("vfma", 11, 24, 10, 19, 25, 18)      \
