@@ -219,13 +219,17 @@ concept has_exponentials = requires(float* row) {
 template <class Port, std::size_t Most>
 TINYATTN_KERNEL void softmax_of_floats(const float* from, float* to, std::size_t count,
                                        float scale) noexcept {
-  float largest = least;
+  // A maximum waits for the one before: long rows have two side by side.
+  constexpr std::size_t together = Most < 16 ? 1 : 2;
+  float largest_of[] = {least, least};
   for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
     float group[size];
     Port::load_row(from + j, group);
     TINYATTN_UNROLL
-    for (std::size_t e = 0; e < size; ++e) largest = Port::maximum(largest, group[e]);
+    for (std::size_t e = 0; e < size; ++e)
+      largest_of[e % together] = Port::maximum(largest_of[e % together], group[e]);
   });
+  const float largest = Port::maximum(largest_of[0], largest_of[together - 1]);
   std::size_t done = 0;
   if constexpr (has_exponentials<Port> && Most >= 16)
     if (done = count / 4 * 4; done != 0)
