@@ -114,11 +114,12 @@ struct soft_integers : soft_scaling {
   "mla r8, r4, " q ", r8\n mla r9, r5, " q ", r9\n mla r10, r6, " q ", r10\n"                     \
   "mla r11, r7, " q ", r11\n"
 #define TINYATTN_NEXT "lsrs r4, r4, #8\n lsrs r5, r5, #8\n lsrs r6, r6, #8\n lsrs r7, r7, #8\n"
-#define TINYATTN_FOUR(a, b, c, d)                                                                 \
-  "ldr r4, [r1]\n ldr r5, [r1, r2]\n ldr r6, [r1, r2, lsl #1]\n ldr r7, [r1, r3]\n"              \
-  "ldr r12, [r0, #" a "]\n ldr lr, [r0, #" b "]\n" TINYATTN_ALL("r12") TINYATTN_NEXT              \
-  TINYATTN_ALL("lr") TINYATTN_NEXT "ldr r12, [r0, #" c "]\n ldr lr, [r0, #" d "]\n"               \
-  TINYATTN_ALL("r12") TINYATTN_NEXT TINYATTN_ALL("lr") "adds r1, #4\n"
+// Wide instructions begin at whole words, as the core fetches them.
+#define TINYATTN_FOUR                                                                             \
+  "ldr r12, [r0], #16\n ldr r4, [r1]\n ldr r5, [r1, r2]\n ldr r6, [r1, r2, lsl #1]\n"            \
+  "ldr.w r7, [r1, r3]\n ldr lr, [r0, #-12]\n add.w r1, r1, #4\n" TINYATTN_ALL("r12")             \
+  TINYATTN_NEXT TINYATTN_ALL("lr") TINYATTN_NEXT "ldr r12, [r0, #-8]\n ldr lr, [r0, #-4]\n"      \
+  TINYATTN_ALL("r12") TINYATTN_NEXT TINYATTN_ALL("lr")
   // Four columns at a time. r0 is in the row, r1 in the codes of the first column, r2 and r3 are
   // the stride and its triple, r8 to r11 the sums. On the stack: the start of the row, its end, and
   // the distance from the end of a column to the next four.
@@ -129,8 +130,7 @@ struct soft_integers : soft_scaling {
         "push {r4-r11, lr}\n add r4, r0, r3, lsl #2\n rsb r5, r3, r2, lsl #2\n push {r0, r4, r5}\n"
         "add r3, r2, r2, lsl #1\n"
         "1: ldr r0, [sp]\n mov r8, #0\n mov r9, #0\n mov r10, #0\n mov r11, #0\n"
-        "2: " TINYATTN_FOUR("0", "4", "8", "12") TINYATTN_FOUR("16", "20", "24", "28")
-        "ldr r4, [sp, #4]\n adds r0, #32\n cmp r0, r4\n bne 2b\n"
+        ".balign 4\n 2: " TINYATTN_FOUR TINYATTN_FOUR "ldr r4, [sp, #4]\n cmp r0, r4\n bne 2b\n"
         "ldr r4, [sp, #48]\n ldr r5, [sp, #8]\n ldr r6, [sp, #52]\n stmia r4!, {r8-r11}\n"
         "str r4, [sp, #48]\n add r1, r5\n cmp r4, r6\n bne 1b\n"
         "add sp, #12\n pop {r4-r11, pc}\n");
@@ -151,25 +151,26 @@ struct soft_integers : soft_scaling {
 #define TINYATTN_FOUR(codes, a, b, c, d)                                                          \
   "ldr r4, [r2, #" codes "]\n ldr r5, [r3, #" codes "]\n" TINYATTN_TWO(a, b) TINYATTN_NEXT        \
   TINYATTN_TWO(c, d)
-#define TINYATTN_EIGHT                                                                            \
-  TINYATTN_FOUR("0", "0", "4", "8", "12") TINYATTN_FOUR("4", "16", "20", "24", "28")              \
-  "adds r0, #32\n adds r1, #32\n adds r2, #8\n adds r3, #8\n"
   // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. The words to load
   // for two columns are on the stack: both rows, the distance to the next two columns, the stride,
-  // where the loop is entered, and four zeros.
+  // where the loop is entered, and four zeros. An odd number of eights enters it at its second
+  // half, with all pointers eight terms back.
   [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
                                                          const std::uint8_t*, std::size_t,
                                                          std::size_t, std::uint32_t*,
                                                          std::uint32_t*, std::uint32_t*) noexcept {
     asm volatile(
         "push {r4-r11, lr}\n ldr r6, [sp, #36]\n add r7, r0, r6, lsl #2\n str r7, [sp, #36]\n"
-        "subs r4, r3, r6\n mov r5, r3\n subs r3, r2, r4\n lsls r6, r6, #28\n ite mi\n"
-        "adrmi.w r6, 3f\n adrpl.w r6, 2f\n"
+        "subs r4, r3, r6\n mov r5, r3\n subs r3, r2, r4\n lsls r6, r6, #28\n adr.w r6, 2f\n bpl 4f\n"
+        "subs r0, #32\n subs r1, #32\n subs r4, #8\n adr.w r6, 3f\n 4: "
         "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
         "push {r0, r1, r4-r6, r10-r12, lr}\n"
         "1: ldm sp, {r0, r1, r4-r6, r10-r12, lr}\n adds r2, r3, r4\n adds r3, r2, r5\n"
         "mov pc, r6\n .balign 4\n"
-        "2: " TINYATTN_EIGHT ".balign 4\n 3: " TINYATTN_EIGHT
+        "2: " TINYATTN_FOUR("0", "0", "4", "8", "12") TINYATTN_FOUR("4", "16", "20", "24", "28")
+        ".balign 4\n 3: " TINYATTN_FOUR("8", "32", "36", "40", "44")
+        TINYATTN_FOUR("12", "48", "52", "56", "60")
+        "adds r0, #64\n adds r1, #64\n adds r2, #16\n adds r3, #16\n"
         "ldr r4, [sp, #72]\n cmp r0, r4\n bne 2b\n"
         "ldr r6, [sp, #84]\n strd r12, lr, [r6], #8\n str r6, [sp, #84]\n"
         "ldrd r4, r5, [sp, #76]\n strd r10, r11, [r4], #8\n str r4, [sp, #76]\n"
