@@ -104,17 +104,18 @@ struct soft_scaling : magnitudes {
     asm volatile(
         "push {r4-r7, lr}\n ldr r4, [sp, #20]\n add r1, r0, r1, lsl #2\n"
         "adds r2, r2, #32\n subs r2, r2, r3\n movs r3, #0\n cmp r0, r1\n beq 5f\n"
+        ".balign 4\n"
         "1: ldr r5, [r0], #4\n ubfx r6, r5, #23, #8\n subs r6, r2, r6\n cmp r6, #32\n bhs 3f\n"
         "lsls r7, r5, #8\n orr r7, r7, #0x80000000\n lsrs r12, r7, r6\n adc r12, r12, #0\n"
-        "rsb r6, r6, #33\n lsls r7, r7, r6\n beq 4f\n"
+        "lsls r7, r5, #23\n beq 4f\n"
         "2: eor r12, r12, r5, asr #31\n sub r12, r12, r5, asr #31\n str r12, [r4], #4\n"
         "add r3, r3, r12\n cmp r0, r1\n bne 1b\n"
         "5: mov r0, r3\n pop {r4-r7, pc}\n"
         // less than 1: 1 if it is more than a half
         "3: mov r12, #0\n bne 2b\n lsls r6, r5, #9\n it ne\n movne r12, #1\n b 2b\n"
-        // an integer, or a tie that was rounded up
-        "4: rsb r6, r6, #32\n lsls r7, r5, #8\n orr r7, r7, #0x80000000\n lsrs r7, r7, r6\n"
-        "and r7, r7, #1\n bic r12, r12, r7\n b 2b\n");
+        // few bits: perhaps a tie that was rounded up
+        "4: lsls r7, r5, #8\n orr r7, r7, #0x80000000\n ror r7, r7, r6\n lsrs r7, r7, #15\n"
+        "cmp r7, #0x10000\n it eq\n biceq r12, r12, #1\n b 2b\n");
   }
 #endif
   // clang-format on
@@ -230,35 +231,34 @@ struct soft_scaling : magnitudes {
   }
 #else
   static constexpr std::uint32_t power_offset = 0;
-  // r8, r9, r7 and r10 point to sums, scales, bias and out; r11 ends sums, r12 is power, lr addend.
+  // r11 is negative, and rises to 0; it indexes sums, scales and bias, which end at r8, r9 and r7.
+  // r10 is in out, r12 is power, lr addend.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
       const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
       std::uint32_t) noexcept {
     asm volatile(
-        "push {r4-r11, lr}\n ldr r4, [sp, #36]\n mov r8, r0\n mov r9, r1\n mov r7, r2\n"
-        "mov r10, r3\n"
-        "add r11, r0, r4, lsl #2\n ldrd lr, r12, [sp, #40]\n"
+        "push {r4-r11, lr}\n ldr r4, [sp, #36]\n lsls r4, r4, #2\n add r8, r0, r4\n"
+        "add r9, r1, r4\n movs r7, r2\n it ne\n addne r7, r7, r4\n mov r10, r3\n"
+        "rsb r11, r4, #0\n ldrd lr, r12, [sp, #40]\n .balign 4\n"
         // r0 is |sum|, r1 the scale, r3 the exponent, r6 has the sign
-        "1: ldr r0, [r8], #4\n ldr r1, [r9], #4\n add r6, r0, lr\n"
+        "1: ldr r0, [r8, r11]\n ldr r1, [r9, r11]\n add r6, r0, lr\n"
         "eor r0, r6, r6, asr #31\n sub r0, r0, r6, asr #31\n"
         "sub r2, r1, #0x20000000\n cmp r2, #0x30000000\n bhs 9f\n"
         "add r3, r12, r1, lsr #23\n cmp r0, #0x01000000\n bhi 5f\n"
         // r1 and r0 are the product, times 2^8
         "2: lsls r1, r1, #8\n orr r1, r1, #0x80000000\n umull r0, r1, r0, r1\n"
         // the bias is added: r5 is its mantissa, to be shifted left by r4 places
-        "cbz r7, 4f\n ldr r2, [r7], #4\n ubfx r4, r2, #23, #8\n subs r4, r4, r3\n cmp r4, #30\n"
+        "cbz r7, 4f\n ldr r2, [r7, r11]\n ubfx r4, r2, #23, #8\n subs r4, r4, r3\n cmp r4, #30\n"
         "bhi 6f\n"
         "lsls r5, r2, #8\n orr r5, r5, #0x80000000\n teq r2, r6\n"
         "rsb r2, r4, #32\n lsr r2, r5, r2\n lsl r5, r5, r4\n bmi 7f\n"
         "adds r0, r0, r5\n adcs r1, r1, r2\n"
         // r2 is the number of leading zeros
-        "4: cbz r1, 9f\n clz r2, r1\n lsls r1, r1, r2\n rsb r4, r2, #32\n lsr r5, r0, r4\n"
-        "orrs r1, r1, r5\n"
-        "adds r1, r1, #128\n adcs r3, r3, r4\n lsls r5, r1, #24\n beq 8f\n"
-        "3: ubfx r1, r1, #8, #23\n orr r1, r1, r3, lsl #23\n bfi r6, r1, #0, #31\n str r6, [r10], #4\n"
-        "cmp r8, r11\n bne 1b\n"
-        "add r8, r8, #4\n"
-        "9: sub r0, r11, r8\n adds r0, r0, #4\n lsrs r0, r0, #2\n pop {r4-r11, pc}\n"
+        "4: cbz r1, 9f\n clz r2, r1\n lsls r1, r1, r2\n rsb r4, r2, #31\n lsr r5, r0, r4\n"
+        "orr r1, r1, r5, lsr #1\n lsls r5, r1, #25\n beq 8f\n"
+        "3: adds r3, r3, r4\n lsrs r1, r1, #8\n adc r1, r1, r3, lsl #23\n bfi r6, r1, #0, #31\n"
+        "str r6, [r10], #4\n adds r11, r11, #4\n bne 1b\n"
+        "9: rsb r0, r11, #0\n lsrs r0, r0, #2\n pop {r4-r11, pc}\n"
         // a sum of more than 24 bits is rounded
         "5: clz r2, r0\n rsb r2, r2, #8\n add r3, r3, r2\n lsr r4, r0, r2\n and r4, r4, #1\n"
         "add r0, r0, r4\n"
@@ -267,8 +267,8 @@ struct soft_scaling : magnitudes {
         "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
         "7: subs r0, r0, r5\n sbcs r1, r1, r2\n bcs 4b\n"
         "rsbs r0, r0, #0\n sbc r1, r1, r1, lsl #1\n mvns r6, r6\n b 4b\n"
-        // a tie
-        "8: lsls r0, r0, r2\n it eq\n biceq r1, r1, #0x100\n b 3b\n");
+        // a result of fewer bits, or a tie, which becomes even
+        "8: lsls r0, r0, r2\n bne 3b\n lsls r5, r1, #23\n it pl\n bicpl r1, r1, #128\n b 3b\n");
   }
 #endif
   // clang-format on
