@@ -80,33 +80,37 @@ struct soft_integers : soft_scaling {
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
 #define TINYATTN_ADD(q, sum) "muls r3, " q "\n add " sum ", r3\n"
-#define TINYATTN_COLUMN(sum, next)                                                                \
-  "ldr r2, [r1]\n add r1, " next "\n lsrs r3, r2, #8\n" TINYATTN_ADD("r5", sum)                   \
+#define TINYATTN_COLUMN(at, step, sum)                                                            \
+  "ldr r2, [r1, #" at "]\n " step "\n lsrs r3, r2, #8\n" TINYATTN_ADD("r5", sum)                  \
   "lsrs r3, r2, #16\n" TINYATTN_ADD("r6", sum) "lsrs r3, r2, #24\n" TINYATTN_ADD("r7", sum)       \
   "muls r2, r4\n add " sum ", r2\n"
-#define TINYATTN_FOUR                                                                             \
-  "ldmia r0!, {r4-r7}\n" TINYATTN_COLUMN("r8", "r12") TINYATTN_COLUMN("r9", "r12")                \
-  TINYATTN_COLUMN("r10", "r12") TINYATTN_COLUMN("r11", "lr")
-  // Four columns at a time. r0 is in the row, r1 in the codes; r8 to r11 are the sums, r12 is the
-  // stride, and lr leads from the fourth column to the next word of the first. On the stack: the
-  // start of the row, its end, and the distance from the end of a column to the next four.
+#define TINYATTN_THREE(at, step, a, b, c)                                                         \
+  TINYATTN_COLUMN(at, step, a) TINYATTN_COLUMN(at, step, b) TINYATTN_COLUMN(at, step, c)
+#define TINYATTN_EIGHT                                                                            \
+  "ldmia r0!, {r4-r7}\n" TINYATTN_THREE("0", "add r1, r12", "r8", "r9", "r10")                    \
+  TINYATTN_COLUMN("0", "", "r11") "ldmia r0!, {r4-r7}\n"                                          \
+  TINYATTN_THREE("4", "add r1, lr", "r11", "r10", "r9") TINYATTN_COLUMN("4", "adds r1, #8", "r8")
+  // Four columns at a time, there and back. r0 is in the row, r1 in the codes; r8 to r11 are the
+  // sums, r12 is the stride, lr its negative. On the stack: the start of the row, its end, and the
+  // distance from the end of a column to the next four.
   [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
                                                         std::size_t, std::size_t, std::uint32_t*,
                                                         std::uint32_t*) noexcept {
     asm volatile(
         ".syntax unified\n"
         "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
-        "mov r12, r2\n lsls r4, r3, #2\n adds r4, r4, r0\n lsls r5, r2, #2\n subs r2, r2, r5\n"
-        "adds r2, #4\n mov lr, r2\n subs r5, r5, r3\n mov r3, r0\n push {r3-r5}\n"
+        "mov r12, r2\n lsls r4, r3, #2\n adds r4, r4, r0\n lsls r5, r2, #2\n subs r5, r5, r3\n"
+        "rsbs r2, r2, #0\n mov lr, r2\n mov r3, r0\n push {r3-r5}\n"
         "1: ldr r0, [sp]\n movs r2, #0\n mov r8, r2\n mov r9, r2\n mov r10, r2\n mov r11, r2\n"
-        "2: " TINYATTN_FOUR TINYATTN_FOUR "ldr r2, [sp, #4]\n cmp r0, r2\n bne 2b\n"
+        "2: " TINYATTN_EIGHT "ldr r2, [sp, #4]\n cmp r0, r2\n bne 2b\n"
         "ldr r2, [sp, #48]\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n"
         "stmia r2!, {r4-r7}\n str r2, [sp, #48]\n ldr r3, [sp, #8]\n adds r1, r1, r3\n"
         "ldr r3, [sp, #52]\n cmp r2, r3\n bne 1b\n"
         "add sp, #12\n pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n"
         "pop {r4-r7, pc}\n");
   }
-#undef TINYATTN_FOUR
+#undef TINYATTN_EIGHT
+#undef TINYATTN_THREE
 #undef TINYATTN_COLUMN
 #undef TINYATTN_ADD
 #else

@@ -36,7 +36,7 @@ struct soft_scaling : magnitudes {
     asm volatile(
         ".syntax unified\n lsls r1, r1, #2\n adds r1, r1, r0\n movs r3, #0\n b 2f\n"
 #if __ARM_ARCH_ISA_THUMB == 1
-        "1: ldmia r0!, {r2}\n lsls r2, r2, #1\n cmp r2, r3\n bls 2f\n mov r3, r2\n"
+        "3: mov r3, r2\n b 2f\n 1: ldmia r0!, {r2}\n lsls r2, r2, #1\n cmp r2, r3\n bhi 3b\n"
 #else
         "1: ldr r2, [r0], #4\n cmp r3, r2, lsl #1\n it lo\n lsllo r3, r2, #1\n"
 #endif
@@ -84,17 +84,16 @@ struct soft_scaling : magnitudes {
         "adds r2, #31\n subs r2, r2, r3\n movs r3, #0\n mov lr, r3\n movs r3, #128\n"
         "lsls r3, r3, #24\n cmp r0, r1\n beq 5f\n"
         "1: ldmia r0!, {r5}\n lsls r6, r5, #1\n lsrs r6, r6, #24\n subs r6, r2, r6\n"
-        "cmp r6, #31\n bhs 3f\n lsls r7, r5, #8\n orrs r7, r3\n mov r1, r7\n"
-        "lsrs r1, r6\n adds r1, #1\n lsrs r1, r1, #1\n"
-        "rsbs r6, r6, #0\n adds r6, #32\n lsls r7, r6\n beq 4f\n"
+        "cmp r6, #31\n bhs 3f\n lsls r7, r5, #8\n orrs r7, r3\n"
+        "lsrs r7, r6\n adds r7, #1\n lsrs r1, r7, #1\n lsls r7, r5, #23\n beq 4f\n"
         "2: asrs r5, r5, #31\n eors r1, r5\n subs r1, r1, r5\n stmia r4!, {r1}\n add lr, r1\n"
         "cmp r0, r12\n bne 1b\n"
         "5: mov r0, lr\n pop {r4-r7, pc}\n"
         // less than 1: 1 if it is more than a half
         "3: movs r1, #0\n cmp r6, #31\n bne 2b\n lsls r7, r5, #9\n beq 2b\n movs r1, #1\n b 2b\n"
-        // an integer, or a tie that was rounded up
-        "4: rsbs r6, r6, #0\n adds r6, #32\n lsls r7, r5, #8\n orrs r7, r3\n lsrs r7, r6\n"
-        "lsls r7, r7, #31\n lsrs r7, r7, #31\n bics r1, r7\n b 2b\n");
+        // few bits: perhaps a tie that was rounded up
+        "4: lsls r7, r5, #8\n orrs r7, r3\n adds r6, #1\n rors r7, r6\n lsrs r7, r7, #15\n"
+        "lsrs r6, r3, #15\n cmp r7, r6\n bne 2b\n lsrs r1, r1, #1\n lsls r1, r1, #1\n b 2b\n");
   }
 #else
   // r2 minus the exponent of x is by how many places its left-aligned mantissa is shifted right.
@@ -172,44 +171,44 @@ struct soft_scaling : magnitudes {
   // from 2^-63 to 2^33 no result is subnormal or too large.
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
-  static constexpr std::uint32_t power_offset = 65;
-  // r0 is negative, and rises to 0; it indexes sums, scales, bias and out, which end at r8 to r11.
+  static constexpr std::uint32_t power_offset = 96;
+  // r0 is in sums, which end at r8; scales, bias and out are r9, r10 and r11 bytes from the next sum.
+  // Without a bias r10 is 1. r12 is power, lr addend.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
       const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
       std::uint32_t) noexcept {
     asm volatile(
         ".syntax unified\n"
         "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
-        "ldr r4, [sp, #40]\n mov lr, r4\n ldr r4, [sp, #36]\n lsls r4, r4, #2\n"
-        "adds r0, r0, r4\n mov r8, r0\n adds r1, r1, r4\n mov r9, r1\n adds r3, r3, r4\n"
-        "mov r11, r3\n"
-        "cmp r2, #0\n beq 1f\n adds r2, r2, r4\n 1: mov r10, r2\n rsbs r0, r4, #0\n"
-        // r1 is |sum|, r2 the scale, r3 the sign, r4 the exponent
-        "1: mov r1, r8\n ldr r1, [r1, r0]\n add r1, lr\n mov r2, r9\n ldr r2, [r2, r0]\n"
+        "ldr r4, [sp, #36]\n lsls r4, r4, #2\n adds r4, r4, r0\n mov r8, r4\n"
+        "ldr r4, [sp, #40]\n mov lr, r4\n ldr r4, [sp, #44]\n mov r12, r4\n"
+        "adds r4, r0, #4\n subs r1, r1, r4\n mov r9, r1\n subs r3, r3, r4\n mov r11, r3\n"
+        "subs r4, r2, r4\n cmp r2, #0\n bne 1f\n movs r4, #1\n 1: mov r10, r4\n"
+        // r1 is |sum|, r2 the scale, r3 the sign, r4 the exponent, plus 31
+        "1: ldmia r0!, {r1}\n add r1, lr\n mov r2, r9\n ldr r2, [r2, r0]\n"
         "asrs r3, r1, #31\n eors r1, r3\n subs r1, r1, r3\n"
         "lsrs r4, r2, #23\n subs r4, #64\n cmp r4, #95\n bhi 9f\n"
-        "ldr r5, [sp, #44]\n adds r4, r4, r5\n lsrs r5, r1, #24\n bne 5f\n"
+        "add r4, r12\n lsrs r5, r1, #24\n bne 5f\n"
         // r1 and r7 are the product, times 2^7
         "2: lsls r1, r1, #7\n uxth r5, r1\n lsrs r1, r1, #16\n uxth r6, r2\n lsrs r2, r2, #16\n"
         "uxtb r2, r2\n movs r7, #128\n orrs r2, r7\n mov r7, r5\n muls r7, r6\n muls r5, r2\n"
         "muls r6, r1\n muls r1, r2\n adds r5, r5, r6\n lsls r6, r5, #16\n lsrs r5, r5, #16\n"
         "adds r7, r7, r6\n adcs r1, r5\n"
-        // the bias is added: r6 is its mantissa, to be shifted left by r5 places
-        "mov r2, r10\n cmp r2, #0\n beq 4f\n ldr r2, [r2, r0]\n"
-        "lsls r5, r2, #1\n lsrs r5, r5, #24\n subs r5, r5, r4\n cmp r5, #30\n bhi 6f\n"
-        "mov r12, r0\n movs r0, #128\n lsls r0, r0, #24\n lsls r6, r2, #8\n orrs r6, r0\n"
-        "movs r0, #32\n subs r0, r0, r5\n eors r2, r3\n bmi 7f\n"
-        "mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n adds r7, r7, r6\n adcs r1, r2\n"
-        "3: mov r0, r12\n"
+        // the bias is added: r6 is its mantissa, to be shifted left by 31 - r5 places
+        "mov r2, r10\n lsrs r5, r2, #1\n bcs 4f\n ldr r2, [r2, r0]\n"
+        "movs r5, #128\n lsls r5, r5, #24\n lsls r6, r2, #8\n orrs r6, r5\n"
+        "lsls r5, r2, #1\n lsrs r5, r5, #24\n subs r5, r4, r5\n cmp r5, #31\n bhi 6f\n"
+        "eors r2, r3\n bmi 7f\n"
+        "lsrs r2, r6, #1\n lsrs r2, r5\n rsbs r5, r5, #0\n adds r5, #31\n lsls r6, r5\n"
+        "adds r7, r7, r6\n adcs r1, r2\n"
         // r2 is the number of leading zeros; r1 mostly has 21 to 24 bits
-        "4: movs r2, #8\n lsrs r5, r1, #20\n beq 11f\n cmp r5, #16\n bhs 12f\n"
-        "14: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n"
-        "movs r5, #32\n subs r5, r5, r2\n lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
+        "4: lsrs r5, r1, #20\n beq 11f\n cmp r5, #16\n bhs 12f\n adr r6, 10f\n ldrb r2, [r6, r5]\n"
+        "14: movs r5, #32\n subs r5, r5, r2\n lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
         "lsls r6, r1, #25\n beq 8f\n"
-        "13: adds r4, r4, r5\n subs r4, #1\n lsls r3, r3, #8\n adds r4, r4, r3\n"
+        "13: subs r4, r4, r2\n lsls r3, r3, #8\n adds r4, r4, r3\n"
         "lsls r4, r4, #23\n lsrs r1, r1, #8\n adcs r1, r4\n mov r2, r11\n str r1, [r2, r0]\n"
-        "adds r0, #4\n bne 1b\n"
-        "9: rsbs r0, r0, #0\n lsrs r0, r0, #2\n"
+        "cmp r0, r8\n bne 1b\n adds r0, #4\n"
+        "9: mov r1, r8\n subs r0, r1, r0\n adds r0, #4\n lsrs r0, r0, #2\n"
         "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n"
         // a sum of more than 24 bits is rounded
         "5: movs r6, #0\n 3: adds r6, #1\n lsrs r5, r5, #1\n bne 3b\n adds r4, r4, r6\n"
@@ -218,16 +217,19 @@ struct soft_scaling : magnitudes {
         "lsrs r1, r6\n"
         "b 2b\n"
         "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
-        "7: mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n subs r7, r7, r6\n sbcs r1, r2\n mov r0, r12\n"
+        "7: lsrs r2, r6, #1\n lsrs r2, r5\n rsbs r5, r5, #0\n adds r5, #31\n lsls r6, r5\n"
+        "subs r7, r7, r6\n sbcs r1, r2\n"
         "bcs 4b\n mvns r3, r3\n movs r2, #0\n rsbs r7, r7, #0\n sbcs r2, r1\n mov r1, r2\n b 4b\n"
         // a result of fewer bits, or a tie, which becomes even
         "8: lsls r7, r2\n bne 13b\n lsls r6, r1, #23\n bmi 13b\n movs r6, #128\n bics r1, r6\n"
         "b 13b\n"
-        "11: movs r2, #12\n lsrs r5, r1, #16\n bne 14b\n movs r2, #28\n movs r5, r1\n beq 9b\n"
-        "lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n subs r2, #8\n b 3f\n"
-        "12: movs r2, #4\n lsrs r5, r1, #24\n"
-        "3: lsrs r6, r5, #4\n beq 14b\n mov r5, r6\n subs r2, #4\n b 14b\n"
-        ".balign 4\n 10: .byte 4, 3, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0\n");
+        "11: lsrs r5, r1, #16\n beq 3f\n adr r6, 10f\n ldrb r2, [r6, r5]\n adds r2, #4\n b 14b\n"
+        "3: movs r2, #20\n movs r5, r1\n beq 9b\n lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n"
+        "subs r2, #8\n b 3f\n"
+        "12: movs r2, #4\n rsbs r2, r2, #0\n lsrs r5, r1, #24\n"
+        "3: lsrs r6, r5, #4\n beq 3f\n mov r5, r6\n subs r2, #4\n"
+        "3: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n b 14b\n"
+        ".balign 4\n 10: .byte 12, 11, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 8, 8, 8, 8\n");
   }
 #else
   static constexpr std::uint32_t power_offset = 0;
