@@ -171,7 +171,7 @@ struct soft_scaling : magnitudes {
   // from 2^-63 to 2^33 no result is subnormal or too large.
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
-  static constexpr std::uint32_t power_offset = 96;
+  static constexpr std::uint32_t power_offset = 87;
   // r0 is in sums, which end at r8; scales, bias and out are r9, r10 and r11 bytes from the next sum.
   // Without a bias r10 is 1. r12 is power, lr addend.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
@@ -189,21 +189,20 @@ struct soft_scaling : magnitudes {
         "asrs r3, r1, #31\n eors r1, r3\n subs r1, r1, r3\n"
         "lsrs r4, r2, #23\n subs r4, #64\n cmp r4, #95\n bhi 9f\n"
         "add r4, r12\n lsrs r5, r1, #24\n bne 5f\n"
-        // r1 and r7 are the product, times 2^7
-        "2: lsls r1, r1, #7\n uxth r5, r1\n lsrs r1, r1, #16\n uxth r6, r2\n lsrs r2, r2, #16\n"
-        "uxtb r2, r2\n movs r7, #128\n orrs r2, r7\n mov r7, r5\n muls r7, r6\n muls r5, r2\n"
-        "muls r6, r1\n muls r1, r2\n adds r5, r5, r6\n lsls r6, r5, #16\n lsrs r5, r5, #16\n"
-        "adds r7, r7, r6\n adcs r1, r5\n"
+        // r1 and r7 are the product, times 2^16
+        "2: uxth r5, r2\n lsls r2, r2, #9\n lsrs r2, r2, #25\n adds r2, #128\n uxth r7, r1\n"
+        "lsrs r6, r1, #16\n muls r7, r5\n muls r6, r5\n muls r1, r2\n adds r1, r1, r6\n"
+        "lsrs r6, r7, #16\n adds r1, r1, r6\n lsls r7, r7, #16\n"
         // the bias is added: r6 is its mantissa, to be shifted left by 31 - r5 places
         "mov r2, r10\n lsrs r5, r2, #1\n bcs 4f\n ldr r2, [r2, r0]\n"
-        "movs r5, #128\n lsls r5, r5, #24\n lsls r6, r2, #8\n orrs r6, r5\n"
+        "14: movs r5, #128\n lsls r5, r5, #24\n lsls r6, r2, #8\n orrs r6, r5\n"
         "lsls r5, r2, #1\n lsrs r5, r5, #24\n subs r5, r4, r5\n cmp r5, #31\n bhi 6f\n"
         "eors r2, r3\n bmi 7f\n"
         "lsrs r2, r6, #1\n lsrs r2, r5\n rsbs r5, r5, #0\n adds r5, #31\n lsls r6, r5\n"
-        "adds r7, r7, r6\n adcs r1, r2\n"
-        // r2 is the number of leading zeros; r1 mostly has 21 to 24 bits
-        "4: lsrs r5, r1, #20\n beq 11f\n cmp r5, #16\n bhs 12f\n adr r6, 10f\n ldrb r2, [r6, r5]\n"
-        "14: movs r5, #32\n subs r5, r5, r2\n lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
+        "adds r7, r7, r6\n adcs r1, r2\n bcs 9f\n"
+        // r2 is the number of leading zeros, mostly less than 5
+        "4: lsrs r5, r1, #27\n beq 11f\n adr r6, 10f\n ldrb r2, [r6, r5]\n"
+        "movs r5, #32\n subs r5, r5, r2\n lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
         "lsls r6, r1, #25\n beq 8f\n"
         "13: subs r4, r4, r2\n lsls r3, r3, #8\n adds r4, r4, r3\n"
         "lsls r4, r4, #23\n lsrs r1, r1, #8\n adcs r1, r4\n mov r2, r11\n str r1, [r2, r0]\n"
@@ -216,20 +215,19 @@ struct soft_scaling : magnitudes {
         "movs r5, #1\n lsls r5, r6\n lsrs r5, r5, #1\n subs r5, #1\n adds r1, r1, r5\n"
         "lsrs r1, r6\n"
         "b 2b\n"
-        "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
+        // a bias of 0, or one that is large next to the product, which is then times 1
+        "6: lsls r6, r2, #1\n beq 4b\n cmp r5, #0\n bpl 9b\n lsrs r6, r1, #16\n beq 9b\n"
+        "lsrs r7, r7, #16\n lsls r5, r1, #16\n orrs r7, r5\n mov r1, r6\n adds r4, #16\n b 14b\n"
         "7: lsrs r2, r6, #1\n lsrs r2, r5\n rsbs r5, r5, #0\n adds r5, #31\n lsls r6, r5\n"
         "subs r7, r7, r6\n sbcs r1, r2\n"
         "bcs 4b\n mvns r3, r3\n movs r2, #0\n rsbs r7, r7, #0\n sbcs r2, r1\n mov r1, r2\n b 4b\n"
         // a result of fewer bits, or a tie, which becomes even
         "8: lsls r7, r2\n bne 13b\n lsls r6, r1, #23\n bmi 13b\n movs r6, #128\n bics r1, r6\n"
         "b 13b\n"
-        "11: lsrs r5, r1, #16\n beq 3f\n adr r6, 10f\n ldrb r2, [r6, r5]\n adds r2, #4\n b 14b\n"
-        "3: movs r2, #20\n movs r5, r1\n beq 9b\n lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n"
-        "subs r2, #8\n b 3f\n"
-        "12: movs r2, #4\n rsbs r2, r2, #0\n lsrs r5, r1, #24\n"
-        "3: lsrs r6, r5, #4\n beq 3f\n mov r5, r6\n subs r2, #4\n"
-        "3: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n b 14b\n"
-        ".balign 4\n 10: .byte 12, 11, 10, 10, 9, 9, 9, 9, 8, 8, 8, 8, 8, 8, 8, 8\n");
+        "11: cmp r1, #0\n beq 9b\n lsls r1, r1, #5\n lsrs r6, r7, #27\n orrs r1, r6\n"
+        "lsls r7, r7, #5\n subs r4, #5\n b 4b\n"
+        ".balign 4\n 10: .byte 0, 4, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1\n"
+        ".byte 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0\n");
   }
 #else
   static constexpr std::uint32_t power_offset = 0;
