@@ -80,27 +80,20 @@ TINYATTN_KERNEL void for_each_summand(std::size_t count, const auto& step) noexc
   }
 }
 
-// The order in which the reduction takes lanes: number i is the lane whose four bits are those of i
-// reversed.
-inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 10, 6, 14,
-                                                                1, 9, 5, 13, 3, 11, 7, 15};
-
-// Sums in sixteen lanes: each step is sum = add(j, sum). Where a vector is one float, one lane is
-// summed after the other, in the order of the reduction, so that only four sums have to be kept.
-// Empty lanes are left out.
+// Sums in sixteen lanes, each of one float: each step is sum = add(j, sum). Empty lanes are left
+// out.
 template <class Port>
 TINYATTN_KERNEL float sum_lane_by_lane(std::size_t count, const auto& add) noexcept {
-  float waiting[5] = {};
-  for (std::size_t i = 0; i < 16; ++i) {
-    const std::size_t lane = lanes_in_order_of_reduction[i];
-    float sum = 0.0f;
-    for (std::size_t j = lane; j < count; j += 16) sum = add(j, sum);
-    std::size_t level = 0;
-    for (; (i >> level) % 2 != 0; ++level)
-      sum = (lane & (15u >> level)) < count ? Port::add(waiting[level], sum) : waiting[level];
-    waiting[level] = sum;
+  float sums[16];
+  std::size_t lanes = minimum(maximum(count, 1), 16);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    sums[lane] = 0.0f;
+    for (std::size_t j = lane; j < count; j += 16) sums[lane] = add(j, sums[lane]);
   }
-  return waiting[4];
+  for (std::size_t half = 8; half != 0; half /= 2)
+    for (; lanes > half; --lanes)
+      sums[lanes - 1 - half] = Port::add(sums[lanes - 1 - half], sums[lanes - 1]);
+  return sums[0];
 }
 
 // Sums a row in sixteen lanes: each step is sum = add(element, sum).
