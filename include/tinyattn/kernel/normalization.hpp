@@ -18,13 +18,13 @@ struct Norm {
   const float* weight;  // [dim]
   const float* bias;    // [dim], or nullptr
   float epsilon;
+  float inverse_dim = 1.0f / static_cast<float>(dim);
 };
 
 // Returns 1 / sqrt(sum * (1 / dim) + epsilon), with one fma under the root.
 template <class Port>
-TINYATTN_KERNEL float inverse_deviation(float sum, std::size_t dim, float epsilon) noexcept {
-  const float inverse_dim = 1.0f / static_cast<float>(dim);
-  return 1.0f / port::detail::square_root(Port::one_lane::fma(sum, inverse_dim, epsilon));
+TINYATTN_KERNEL float inverse_deviation(float sum, const Norm& norm) noexcept {
+  return 1.0f / port::detail::square_root(Port::one_lane::fma(sum, norm.inverse_dim, norm.epsilon));
 }
 
 // (x - mean) / sqrt(variance + epsilon) * weight + bias: Ba et al., "Layer Normalization", 2016,
@@ -32,12 +32,12 @@ TINYATTN_KERNEL float inverse_deviation(float sum, std::size_t dim, float epsilo
 template <class Port>
 [[gnu::noinline]] constexpr void layer_norm(Norm norm, const float* x, float* out) noexcept {
   const std::size_t dim = norm.dim;
-  const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), 1.0f / static_cast<float>(dim));
+  const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), norm.inverse_dim);
   const auto shift = Port::broadcast(-mean);
   transform_row<Port>(x, out, dim,
                       [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::add(v, shift); });
   const float squares = sum_of_squares<Port>(out, dim);
-  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, dim, norm.epsilon));
+  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, norm));
   for_each_vector<Port>(dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     const auto centered = Port::mul(at.load(out, 0.0f), scale);
     at.store(out, Port::fma(centered, at.load(norm.weight, 0.0f), at.load(norm.bias, 0.0f)));
@@ -49,7 +49,7 @@ template <class Port>
 template <class Port>
 [[gnu::noinline]] constexpr void rms_norm(Norm norm, const float* x, float* out) noexcept {
   const float squares = sum_of_squares<Port>(x, norm.dim);
-  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
+  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, norm));
   for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));
   });

@@ -23,13 +23,13 @@ template <class Port, bool IsCentered>
 TINYATTN_KERNEL float normalized_row(const Norm& norm, const float* x, float* normalized) noexcept {
   const std::size_t dim = norm.dim;
   if (IsCentered) {
-    const float share = 1.0f / static_cast<float>(dim);
-    const auto shift = Port::broadcast(-Port::one_lane::mul(sum_of_row<Port>(x, dim), share));
+    const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), norm.inverse_dim);
+    const auto shift = Port::broadcast(-mean);
     transform_row<Port>(x, normalized, dim,
                         [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::add(v, shift); });
     x = normalized;
   }
-  const float scale = inverse_deviation<Port>(sum_of_products<Port>(x, x, dim), dim, norm.epsilon);
+  const float scale = inverse_deviation<Port>(sum_of_products<Port>(x, x, dim), norm);
   scale_row<Port>(x, scale, normalized, dim);
   return scale;
 }
@@ -61,7 +61,7 @@ template <class Port, bool IsCentered>
   if (IsCentered && !is_null(gradient.bias)) add_row<Port>(d_out, gradient.bias, dim);
   if (is_null(d_x)) return;
   multiply_elements<Port>(d_out, norm.weight, d_x, dim);
-  const float share = -1.0f / static_cast<float>(dim);
+  const float share = -norm.inverse_dim;
   const float product = Port::one_lane::mul(sum_of_products<Port>(d_x, row, dim), share);
   const float mean = IsCentered ? Port::one_lane::mul(sum_of_row<Port>(d_x, dim), share) : 0.0f;
   center_and_scale<Port>(row, d_x, dim, product, mean, scale);
