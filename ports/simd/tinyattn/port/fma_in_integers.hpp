@@ -240,10 +240,11 @@ struct row_factor {
   }
 };
 
-// Rounds a sum whose exponent is `exponent` if its highest bit is bit 28. It is up to one off what
-// it stands for. Returns false if it then may have too few bits, or be a tie.
+// Rounds a sum whose exponent is `exponent` if its highest bit is bit 28. Unless it is exact, it is
+// up to one off what it stands for. Returns false if it then may have too few bits, or be a tie.
 [[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::uint32_t exponent,
-                                                     std::uint32_t sum, float& to) noexcept {
+                                                     std::uint32_t sum, float& to,
+                                                     bool is_exact = false) noexcept {
   if (sum < 0x02000000u || sum >> 31 != 0) [[unlikely]]
     return false;
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
@@ -255,8 +256,10 @@ struct row_factor {
   exponent += 1 - places;
 #endif
   sum += 0x40u;
-  if (sum << 25 == 0) [[unlikely]]
-    return false;
+  if (sum << 25 == 0) [[unlikely]] {
+    if (!is_exact) return false;
+    sum &= ~0x80u;
+  }
   to = __builtin_bit_cast(float, (sign & sign_bit) | ((exponent << 23) + (sum >> 7)));
   return true;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A rounded product, a rounded sum and a comparison for a core without an FPU: in fewer cycles and
-// less code than the compiler's run-time library, since all but ordinary numbers go to
-// fma_in_integers.
+// Rounded products and sums and a comparison for a core without an FPU: in fewer cycles and less
+// code than the compiler's run-time library, since all but ordinary numbers go to fma_in_integers.
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"
@@ -39,8 +38,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
     if (y << 1 >> 24 != 0) {
       const std::uint32_t size = mantissa_of_normal(x) >> 2,
                           other = mantissa_of_normal(y) >> 2 >> places;
-      if (round_ordinary(x, exponent, (x ^ y) >> 31 != 0 ? size - other : size + other, sum))
-          [[likely]]
+      if (round_ordinary(x, exponent, (x ^ y) >> 31 != 0 ? size - other : size + other, sum,
+                         places <= 5)) [[likely]]
         return sum;
     }
   }
