@@ -50,9 +50,12 @@ template <class Port>
 [[gnu::noinline]] constexpr void rms_norm(Norm norm, const float* x, float* out) noexcept {
   const float squares = sum_of_squares<Port>(x, norm.dim);
   const auto scale = Port::broadcast(inverse_deviation<Port>(squares, norm));
-  for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));
-  });
+  if constexpr (requires { Port::multiply_twice(x, scale, norm.weight, out, norm.dim); })
+    Port::multiply_twice(x, scale, norm.weight, out, norm.dim);
+  else
+    for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));
+    });
 }
 
 // Normalizes every row: by a layer norm, or by an RMS norm if there is no bias.

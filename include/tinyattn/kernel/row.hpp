@@ -130,8 +130,12 @@ TINYATTN_KERNEL float sum_of_squares(const float* row, std::size_t count) noexce
   if constexpr (requires { Port::sum_of_squares(row, count); })
     return Port::sum_of_squares(row, count);
   else
-    return sum_in_lanes<Port>(
-        row, count, [](auto v, auto sum) TINYATTN_INLINE_LAMBDA { return Port::fma(v, v, sum); });
+    return sum_in_lanes<Port>(row, count, [](auto v, auto sum) TINYATTN_INLINE_LAMBDA {
+      if constexpr (requires { Port::add_square(v, sum); })
+        return Port::add_square(v, sum);
+      else
+        return Port::fma(v, v, sum);
+    });
 }
 
 // to[j] = a[j] + b[j].

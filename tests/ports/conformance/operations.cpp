@@ -99,6 +99,13 @@ void check_products(Check& check) {
     const float a = any(), b = any(), product = Reference::mul(a, b);
     if (product == product) check.same_bits(port::detail::multiply_in_integers(a, b), product);
     const float near = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, a) ^ (next(state) & 0x83ffffffu));
+    const float square = Reference::mul(near, near), with_square = Reference::fma(a, a, square);
+    if (with_square == with_square) check.same_bits(port::detail::add_square_in_integers(a, square), with_square);
+    float out[] = {a, near};
+    const float twice = Reference::mul(product, near);
+    port::detail::multiply_twice_in_integers(out, b, &near, out, 1);
+    if (twice == twice) check.same_bits(out[0], twice);
+    check.same_bits(out[1], near);
     for (const float other : {b, near, -a, a * 0.0f}) {
       const float sum = Reference::add(a, other);
       if (sum == sum) check.same_bits(port::detail::add_in_integers(a, other), sum);

@@ -134,6 +134,9 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   sum_of_row(row, count)  the sum of a row in sixteen lanes, as the page of the kernels says
 //   sum_of_squares(row, count)
 //                           the same of the squares, each of which enters by an fma
+//   add_square(x, sum)      x * x + sum, rounded once, where fma is a function
+//   multiply_twice(x, factor, by, out, count)
+//                           out[j] = x[j] * factor * by[j], in which both products are rounded
 //   add_row(from, to, count), add_products(a, b, to, count), multiply_elements(a, b, to, count),
 //   scale_row(from, factor, to, count), sum_of_products(a, b, count)
 //                           the functions of these names of training/kernel/row.hpp

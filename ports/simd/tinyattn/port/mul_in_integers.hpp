@@ -6,6 +6,7 @@
 
 #include "tinyattn/port/fma_in_integers.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
@@ -44,6 +45,66 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
     }
   }
   return fma_in_integers(a, 1.0f, b);
+}
+
+// x * x + sum, rounded once.
+[[gnu::noinline]] constexpr float add_square_in_integers(float x, float sum) noexcept {
+  const auto b = __builtin_bit_cast(std::uint32_t, x), c = __builtin_bit_cast(std::uint32_t, sum);
+  const std::uint32_t exponent = (b << 1 >> 24) * 2 - 127, of_sum = c >> 23;
+  const std::uint32_t places = of_sum - exponent;
+  if (exponent - 8 < 214 && (places + 5 < 37 || c == 0)) [[likely]] {
+    const std::uint32_t square = multiply_high(mantissa_of_normal(b), mantissa_of_normal(b));
+    const std::uint32_t size = mantissa_of_normal(c) >> 2;
+    const bool is_below = static_cast<std::int32_t>(places) > 0;
+    const std::uint32_t both = c == 0     ? square
+                               : is_below ? size + (square >> places)
+                                          : (size >> (0 - places)) + square;
+    float to = 0.0f;
+    if (round_ordinary(0, is_below ? of_sum : exponent, both, to)) [[likely]]
+      return to;
+  }
+  return fma_in_integers(x, x, sum);
+}
+
+// The product of two mantissas of normal numbers, as such a mantissa before its last seven bits are
+// cut off: these are 0 if it may be a tie. Adds one to the exponent of a product from 2 on.
+[[gnu::always_inline]] constexpr std::uint32_t multiply_unpacked(std::uint32_t x, std::uint32_t y,
+                                                                 std::uint32_t& exponent) noexcept {
+  std::uint32_t high = multiply_high(x, y);
+  if (high >> 29 == 0)
+    high <<= 1;
+  else
+    ++exponent;
+  return (high << 1) + 0x40u;
+}
+
+// out[j] = x[j] * factor * by[j], in which both products are rounded.
+[[gnu::noinline]] inline void multiply_twice_in_integers(const float* x, float factor,
+                                                         const float* by, float* out,
+                                                         std::size_t count) noexcept {
+  const auto a = __builtin_bit_cast(std::uint32_t, factor);
+  const std::uint32_t a_exponent = a << 1 >> 24;
+  // of x, from which on a first product has the exponent 64; to 125 above that are ordinary
+  const std::uint32_t least = a_exponent - 64 < 127 ? 191 - a_exponent : 256;
+  for (const float* const end = x + count; x != end; ++x, ++by, ++out) {
+    const auto b = __builtin_bit_cast(std::uint32_t, *x);
+    const auto c = __builtin_bit_cast(std::uint32_t, *by);
+    const std::uint32_t c_exponent = (c << 1 >> 24) - 64;
+    std::uint32_t exponent = (b << 1 >> 24) - least;
+    if (exponent <= 125 && c_exponent <= 125) [[likely]] {
+      const std::uint32_t first =
+          multiply_unpacked(mantissa_of_normal(a), mantissa_of_normal(b), exponent);
+      exponent += c_exponent;
+      const std::uint32_t second =
+          multiply_unpacked(first & ~0x7fu, mantissa_of_normal(c), exponent);
+      if (first << 25 != 0 && second << 25 != 0) [[likely]] {
+        const std::uint32_t sign = (a ^ b ^ c) & sign_bit;
+        *out = __builtin_bit_cast(float, sign | ((exponent << 23) + (second >> 7)));
+        continue;
+      }
+    }
+    *out = fma_in_integers(fma_in_integers(*x, factor, -0.0f), *by, -0.0f);
+  }
 }
 
 // a < b.

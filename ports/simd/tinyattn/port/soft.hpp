@@ -50,6 +50,13 @@ struct soft : scalar, soft_integers, core_shifts {
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
     return detail::add_in_integers(a, b);
   }
+  TINYATTN_ALWAYS_INLINE static float add_square(float x, float sum) noexcept {
+    return detail::add_square_in_integers(x, sum);
+  }
+  TINYATTN_ALWAYS_INLINE static void multiply_twice(const float* x, float factor, const float* by,
+                                                    float* out, std::size_t count) noexcept {
+    detail::multiply_twice_in_integers(x, factor, by, out, count);
+  }
   TINYATTN_ALWAYS_INLINE static float maximum(float a, float b) noexcept {
     return detail::is_less_in_integers(a, b) ? b : a;
   }
