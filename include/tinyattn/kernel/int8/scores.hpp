@@ -64,9 +64,11 @@ constexpr ScoreRule score_rule(float scale, std::size_t head_dim,
   ScoreRule rule{};
   const std::size_t most = ((1u << input_bits(head_dim)) - 1) * 127 * head_dim;
   while (most >> rule.shift > 32767) ++rule.shift;
+  constexpr float unit = 0x1.715476p+0f * 2048.0f;
+  constexpr float multiples[] = {unit * 8.0f,  unit * 9.0f,  unit * 10.0f, unit * 11.0f,
+                                 unit * 12.0f, unit * 13.0f, unit * 14.0f, unit * 15.0f};
   for (std::size_t i = 0; i < 8; ++i)
-    rule.multiplier[i] = static_cast<std::int32_t>(
-        Port::one_lane::fma(scale, 0x1.715476p+0f * 2048.0f * static_cast<float>(8 + i), 0.5f));
+    rule.multiplier[i] = static_cast<std::int32_t>(Port::one_lane::fma(scale, multiples[i], 0.5f));
   while ((32767u >> rule.power_shift) > 0x7fffffff / 127 / context_length) ++rule.power_shift;
   return rule;
 }
