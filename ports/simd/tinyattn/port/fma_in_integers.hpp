@@ -223,7 +223,11 @@ struct unpacked {
 // The mantissa of a normal number: its highest bit is bit 30. The high word of the product of two
 // begins at bit 28 or 29.
 [[gnu::always_inline]] constexpr std::uint32_t mantissa_of_normal(std::uint32_t bits) noexcept {
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
   return ((bits & (hidden_bit - 1)) | hidden_bit) << 7;
+#else
+  return (bits << 9 >> 2) | hidden_bit << 7;
+#endif
 }
 
 // A factor of a row of sums, and which exponents of an addend are ordinary: with these, a sum is a

@@ -37,14 +37,14 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
     if (places > 25) return __builtin_bit_cast(float, x);  // also if y is 0
     float sum = 0.0f;
     if (y << 1 >> 24 != 0) {
-      const std::uint32_t size = mantissa_of_normal(x) >> 2,
-                          other = mantissa_of_normal(y) >> 2 >> places;
+      const std::uint32_t size = (x << 9 >> 4) | 0x10000000u,
+                          other = ((y << 9 >> 4) | 0x10000000u) >> places;
       if (round_ordinary(x, exponent, (x ^ y) >> 31 != 0 ? size - other : size + other, sum,
                          places <= 5)) [[likely]]
         return sum;
     }
   }
-  return fma_in_integers(a, 1.0f, b);
+  return fma_in_integers(__builtin_bit_cast(float, x), 1.0f, __builtin_bit_cast(float, y));
 }
 
 // x * x + sum, rounded once.
