@@ -87,8 +87,9 @@ TINYATTN_KERNEL float sum_lane_by_lane(std::size_t count, const auto& add) noexc
   float sums[16];
   std::size_t lanes = minimum(maximum(count, 1), 16);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    sums[lane] = 0.0f;
-    for (std::size_t j = lane; j < count; j += 16) sums[lane] = add(j, sums[lane]);
+    float sum = 0.0f;
+    for (std::size_t j = lane; j < count; j += 16) sum = add(j, sum);
+    sums[lane] = sum;
   }
   for (std::size_t half = 8; half != 0; half /= 2)
     for (; lanes > half; --lanes)
