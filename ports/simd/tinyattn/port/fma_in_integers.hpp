@@ -106,7 +106,8 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   const std::int32_t exponent = unit + 2 - static_cast<std::int32_t>(leading_zeros);
   const auto below =
       static_cast<std::uint32_t>(exponent - 1);  // the mantissa's implicit bit adds the 1
-  if (below >= 254u) return round_outside_normal(sign, exponent, x);
+  if (below >= 254u) [[unlikely]]
+    return round_outside_normal(sign, exponent, x);
   return add_rounded_mantissa(sign + (below << 23), x);
 }
 
