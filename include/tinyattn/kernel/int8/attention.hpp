@@ -13,11 +13,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 template <class Port>
 TINYATTN_KERNEL void scale_all(const std::uint32_t* sums, std::uint32_t correction, float scale,
                                float* out, std::size_t count) noexcept {
-  if constexpr (requires { Port::scale_all(sums, scale, out, count); }) {
-    Port::scale_all(sums, scale, out, count);
-  } else if constexpr (requires { Port::scaled_sum(0, scale); }) {  // a function: one call for all
-    for (std::size_t i = 0; i < count; ++i) out[i] = scale;
-    scale_sums<Port>(sums, correction, out, 1.0f, nullptr, out, count);
+  if constexpr (requires { Port::scale_all(sums, correction, scale, out, count); }) {
+    Port::scale_all(sums, correction, scale, out, count);
   } else {
     for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       const auto sum = as_floats<Port>(load_and_add<Port>(sums + at.j, correction));

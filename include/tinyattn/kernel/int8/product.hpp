@@ -71,15 +71,6 @@ constexpr std::size_t tile_columns() noexcept {
   return Port::shares_code && is_high ? 32 : sum_columns<Port>;
 }
 
-// Returns float(sum) * scale, in which the sum and the product are rounded.
-template <class Port>
-TINYATTN_KERNEL float scaled_sum(std::int32_t sum, float scale) noexcept {
-  if constexpr (requires { Port::scaled_sum(sum, scale); })
-    return Port::scaled_sum(sum, scale);
-  else
-    return Port::one_lane::mul(static_cast<float>(sum), scale);
-}
-
 template <class Port>
 concept scales_sums = requires(const float* scales, float* out) {
   Port::scale_sums(nullptr, 0u, scales, 1.0f, scales, out, 1);

@@ -194,9 +194,9 @@ constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) 
   const std::uint32_t exponent = row_exponent(magnitude, bits);
   if constexpr (requires { Port::round_and_pack(x, inner, 1.0f, row.q, inner); }) {
     const std::size_t size = row.stride - 2;
-    Port::round_and_pack(x, inner, steps_of_one(exponent, bits), row.q, size);
+    row.q[size + 1] = static_cast<std::int32_t>(
+        Port::round_and_pack(x, inner, steps_of_one(exponent, bits), row.q, size));
     row.q[size] = __builtin_bit_cast(std::int32_t, step_of(exponent, bits));
-    row.q[size + 1] = 0;
   } else {
     const std::uint32_t sum = round_row<Integral>(x, inner, exponent, bits, row.q);
     finish_row<Port>(row, inner, sum, step_of(exponent, bits));

@@ -177,12 +177,12 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           says; returns the sum of q
 //   round_and_pack(x, count, steps_of_one, q, terms)
 //                           q[k] = x[k] * steps_of_one, a power of two, rounded half to even, and 0
-//                           up to `terms`; packed, with -128 times the sum of q as their start
+//                           up to `terms`; packed; returns what sums of the row lack, which is
+//                           -128 times the sum of q, or 0 if they begin with that
 //   scale_sums(sums, addend, scales, step, bias, out, count)
 //                           out[j] = fma(float(sums[j] + addend), scales[j] * step, bias[j]);
 //                           without a bias, float(...) * (scales[j] * step); addend is 0 where sums
 //                           begin with it
-//   scaled_sum(sum, scale)  float(sum) * scale, as integers, where fma is a function
 //   look_up(table, index)   table[index] for a vector of indices
 //
 // For the attention of a cache of int8. A port of four or eight lanes has the last four or none.
@@ -194,8 +194,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   weigh(scores, value_scales, count, most, right, power_shift, powers)
 //                           turns scores into weights, as that of kernel/int8/scores.hpp; returns
 //                           the sum of the powers, and in the high word that of the weights
-//   scale_all(sums, scale, out, count)
-//                           out[j] = float(sums[j]) * scale, of sums with a sign
+//   scale_all(sums, addend, scale, out, count)
+//                           out[j] = float(sums[j] + addend) * scale, of sums with a sign
 //   encode(x, count, codes, step, places, reciprocal)
 //                           writes the codes of a row of floats: see Divisor of
 //                           kernel/int8/cache.hpp

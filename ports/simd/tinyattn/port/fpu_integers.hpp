@@ -51,8 +51,8 @@ struct fpu_integers : magnitudes {
   }
 
 #if defined(__ARM_FEATURE_FMA) && !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
-  static void round_and_pack(const float* x, std::size_t count, float steps_of_one, std::int32_t* q,
-                             std::size_t terms) noexcept {
+  static std::uint32_t round_and_pack(const float* x, std::size_t count, float steps_of_one,
+                                      std::int32_t* q, std::size_t terms) noexcept {
     const std::size_t eights = count - count % 8;
     std::uint32_t sum = round_eights(x, eights, __builtin_bit_cast(std::uint32_t, steps_of_one), q);
     if (eights != terms) {
@@ -65,6 +65,7 @@ struct fpu_integers : magnitudes {
       pack_row(rest, terms - eights, 0);
     }
     q[terms - 1] = static_cast<std::int32_t>(0u - sum * 128u);
+    return 0;
   }
   // No addend: sums begin with it.
   static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,

@@ -15,10 +15,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct helium_integers {
 #if defined(__ARM_FEATURE_MVE)
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
-  // optimization compile them as well. Loops are entered in the middle if there are fewer terms, so
-  // all instructions of their bodies have four bytes, and functions are aligned, as ADR requires.
-  // Sums are in even registers, as VMLADAVA requires, and addresses of codes in r1 to r7, as VLDRB
-  // does.
+  // optimization compile them as well. Sums are in even registers, as VMLADAVA requires, and
+  // addresses of codes in r1 to r7, as VLDRB does. VMLADAV begins a sum.
   static constexpr std::size_t integer_rows = 3;
 
   template <std::size_t Rows>
@@ -34,13 +32,13 @@ struct helium_integers {
       } else if (cols >= 4) {
         // The last four columns may overlap the ones before.
         const std::size_t four = cols - cols % 4, last = cols - 4;
-        dots_of_fours(q, codes, stride, terms, sums, sums + four);
+        dots_of_fours(q, codes, stride, terms, sums, sums + (four - 4));
         if (four != cols)
-          dots_of_fours(q, codes + last * stride, stride, terms, sums + last, sums + cols);
+          dots_of_fours(q, codes + last * stride, stride, terms, sums + last, sums + last);
       } else {
         for (std::size_t j = 0; j < cols; ++j) {
           std::uint32_t same[4];
-          dots_of_fours(q, codes + j * stride, 0, terms, same, same + 4);
+          dots_of_fours(q, codes + j * stride, 0, terms, same, same);
           sums[j] = same[0];
         }
       }
@@ -50,21 +48,18 @@ struct helium_integers {
     } else {
       const Tile tile{stride, terms, q_stride * 4, cols * 4};
       const std::size_t last = cols - 2;
-      dots_of_three_rows(q, codes, sums, sums + (cols & ~std::size_t{1}), tile);
+      dots_of_three_rows(q, codes, sums, sums + (last & ~std::size_t{1}), tile);
       if (cols % 2 != 0)
-        dots_of_three_rows(q, codes + last * stride, sums + last, sums + cols, tile);
+        dots_of_three_rows(q, codes + last * stride, sums + last, sums + last, tile);
     }
   }
 
-  // Halfwords in order. The start of the sums goes into the last of the words that this frees.
-  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
-                                                     std::uint32_t) noexcept {
+  // Halfwords in order.
+  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
     // clang-format off
-    asm volatile("push {r7, lr}\n add r12, r0, r1, lsl #2\n lsrs r1, r1, #3\n mov r3, r0\n"
-                 "dls lr, r1\n"
+    asm volatile("push {r7, lr}\n lsrs r1, r1, #3\n mov r3, r0\n dls lr, r1\n"
                  "1: vldrw.u32 q0, [r3], #16\n vldrw.u32 q1, [r3], #16\n"
-                 "vstrh.32 q0, [r0], #8\n vstrh.32 q1, [r0], #8\n le lr, 1b\n"
-                 "str r2, [r12, #-4]\n pop {r7, pc}");
+                 "vstrh.32 q0, [r0], #8\n vstrh.32 q1, [r0], #8\n le lr, 1b\n pop {r7, pc}");
     // clang-format on
   }
 
@@ -77,32 +72,31 @@ struct helium_integers {
                  "2: movs r0, #0\n vmaxv.u32 r0, q0\n pop {r7, pc}");
     // clang-format on
   }
-  static void round_and_pack(const float* x, std::size_t count, float steps_of_one, std::int32_t* q,
-                             std::size_t terms) noexcept {
-    round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q, terms);
+  static std::uint32_t round_and_pack(const float* x, std::size_t count, float steps_of_one,
+                                      std::int32_t* q, std::size_t terms) noexcept {
+    return round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q, terms);
   }
-  // No addend: sums begin with it.
-  static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
-                         const float* bias, float* out, std::size_t count) noexcept {
-    scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
+  static void scale_sums(const std::uint32_t* sums, std::uint32_t addend, const float* scales,
+                         float step, const float* bias, float* out, std::size_t count) noexcept {
+    scale_by(sums, addend, scales, __builtin_bit_cast(std::uint32_t, step), bias, out, count);
   }
-
-  static void scale_all(const std::uint32_t* sums, float scale, float* out,
+  static void scale_all(const std::uint32_t* sums, std::uint32_t addend, float scale, float* out,
                         std::size_t count) noexcept {
-    scale_alike(sums, __builtin_bit_cast(std::uint32_t, scale), out, count);
+    scale_alike(sums, addend, __builtin_bit_cast(std::uint32_t, scale), out, count);
   }
 
   // clang-format off
-  // Maxima are in r9, r10 and r12, the fields of the block in r1 to r8.
+  // The fields of the block are in r1 to r12: the maxima from r10 on.
   [[gnu::naked, gnu::noinline]] static void find_scores(score_block&) noexcept {
-    asm volatile("push {r4-r10, lr}\n ldm r0!, {r1-r8}\n ldrd r12, r9, [r0, #4]\n mov r10, r9\n"
+    asm volatile("push {r4-r11, lr}\n ldm r0!, {r1-r8}\n ldm r0, {r9-r12}\n"
                  "rsbs r7, r7, #0\n dlstp.32 lr, r5\n"
-                 "1: vldrw.u32 q0, [r1], #16\n vldrb.u32 q1, [r3], #4\n vrshl.s32 q0, r7\n"
-                 "vldrb.u32 q2, [r4], #4\n vmaxv.u32 r9, q1\n vshr.u32 q3, q1, #3\n"
-                 "vmaxv.u32 r10, q2\n vbic.i32 q1, #0xf8\n vldrw.u32 q2, [r6, q1, uxtw #2]\n"
+                 "1: vldrw.u32 q0, [r1], #16\n vadd.i32 q0, q0, r9\n vldrb.u32 q1, [r3], #4\n"
+                 "vrshl.s32 q0, r7\n"
+                 "vldrb.u32 q2, [r4], #4\n vmaxv.u32 r11, q1\n vshr.u32 q3, q1, #3\n"
+                 "vmaxv.u32 r12, q2\n vbic.i32 q1, #0xf8\n vldrw.u32 q2, [r6, q1, uxtw #2]\n"
                  "vsub.i32 q3, q3, r8\n vmul.i32 q0, q0, q2\n vshl.s32 q0, q0, q3\n"
-                 "vmaxv.s32 r12, q0\n vstrw.32 q0, [r2], #16\n letp lr, 1b\n"
-                 "strd r12, r9, [r0, #4]\n str r10, [r0, #12]\n pop {r4-r10, pc}");
+                 "vmaxv.s32 r10, q0\n vstrw.32 q0, [r2], #16\n letp lr, 1b\n"
+                 "strd r10, r11, [r0, #4]\n str r12, [r0, #12]\n pop {r4-r11, pc}");
   }
   // Writes the codes of a row of floats, `step` apart. A left-aligned mantissa is shifted right by
   // `places` minus its exponent, at most by 63.
@@ -147,34 +141,37 @@ struct helium_integers {
   // clang-format off
 
   // The zeros after the row come first.
-  [[gnu::naked, gnu::noinline]] static void round_by(const float*, std::size_t, std::uint32_t,
-                                                     std::int32_t*, std::size_t) noexcept {
-    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n add r4, r3, r12, lsl #2\n"
+  [[gnu::naked, gnu::noinline]] static std::uint32_t round_by(const float*, std::size_t,
+                                                              std::uint32_t, std::int32_t*,
+                                                              std::size_t) noexcept {
+    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n"
                  "subs r12, r12, r1\n add r1, r3, r1, lsl #1\n vmov.i32 q0, #0\n"
                  "wlstp.16 lr, r12, 2f\n"
                  "1: vstrh.16 q0, [r1], #16\n letp lr, 1b\n"
                  "2: ldr r1, [sp, #8]\n sub r1, r1, r12\n mov r12, #0\n wlstp.32 lr, r1, 4f\n"
                  "3: vldrw.u32 q0, [r0], #16\n vmul.f32 q0, q0, r2\n vcvtn.s32.f32 q0, q0\n"
                  "vstrh.32 q0, [r3], #8\n vaddva.s32 r12, q0\n letp lr, 3b\n"
-                 "4: lsl r12, r12, #7\n rsb r12, r12, #0\n str r12, [r4, #-4]\n pop {r4, pc}");
+                 "4: lsl r0, r12, #7\n negs r0, r0\n pop {r7, pc}");
   }
-  [[gnu::naked, gnu::noinline]] static void scale_alike(const std::uint32_t*, std::uint32_t, float*,
+  [[gnu::naked, gnu::noinline]] static void scale_alike(const std::uint32_t*, std::uint32_t,
+                                                        std::uint32_t, float*,
                                                         std::size_t) noexcept {
-    asm volatile("push {r7, lr}\n wlstp.32 lr, r3, 2f\n"
-                 "1: vldrw.u32 q0, [r0], #16\n vcvt.f32.s32 q0, q0\n vmul.f32 q0, q0, r1\n"
-                 "vstrw.32 q0, [r2], #16\n letp lr, 1b\n"
+    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n wlstp.32 lr, r12, 2f\n"
+                 "1: vldrw.u32 q0, [r0], #16\n vadd.i32 q0, q0, r1\n vcvt.f32.s32 q0, q0\n"
+                 "vmul.f32 q0, q0, r2\n vstrw.32 q0, [r3], #16\n letp lr, 1b\n"
                  "2: pop {r7, pc}");
   }
 #define TINYATTN_PRODUCTS                                                                         \
-  "vldrw.u32 q1, [r2], #16\n vmul.f32 q1, q1, r3\n vldrw.u32 q0, [r0], #16\n"                     \
-  "vcvt.f32.s32 q0, q0\n"
-  [[gnu::naked, gnu::noinline]] static void scale_by(const std::uint32_t*, std::size_t,
+  "vldrw.u32 q0, [r0], #16\n vadd.i32 q0, q0, r1\n vldrw.u32 q1, [r2], #16\n"                     \
+  "vcvt.f32.s32 q0, q0\n vmul.f32 q1, q1, r3\n"
+  [[gnu::naked, gnu::noinline]] static void scale_by(const std::uint32_t*, std::uint32_t,
                                                      const float*, std::uint32_t, const float*,
-                                                     float*) noexcept {
-    asm volatile("push {r4, lr}\n ldrd r4, r12, [sp, #8]\n cbz r4, 2f\n wlstp.32 lr, r1, 4f\n"
+                                                     float*, std::size_t) noexcept {
+    asm volatile("push {r4, lr}\n ldrd r4, r12, [sp, #8]\n ldr lr, [sp, #16]\n cbz r4, 2f\n"
+                 "wlstp.32 lr, lr, 4f\n"
                  "1: " TINYATTN_PRODUCTS "vldrw.u32 q2, [r4], #16\n vfma.f32 q2, q0, q1\n"
                  "vstrw.32 q2, [r12], #16\n letp lr, 1b\n pop {r4, pc}\n"
-                 "2: wlstp.32 lr, r1, 4f\n"
+                 "2: wlstp.32 lr, lr, 4f\n"
                  "3: " TINYATTN_PRODUCTS "vmul.f32 q0, q0, q1\n vstrw.32 q0, [r12], #16\n"
                  "letp lr, 3b\n"
                  "4: pop {r4, pc}");
@@ -191,87 +188,69 @@ struct helium_integers {
   [[gnu::naked, gnu::noinline]] static void dots_of_eights(const std::int32_t*, const std::uint8_t*,
                                                            std::size_t, std::uint32_t*,
                                                            std::size_t) noexcept {
-    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n ldr r4, [r0, #28]\n"
-                 "dls lr, r12\n"
-                 "1: vldrb.u16 q1, [r1]\n mov r12, r4\n add r1, r2\n"
-                 "vmladava.s16 r12, q0, q1\n str r12, [r3], #4\n le lr, 1b\n pop {r4, pc}");
+    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n dls lr, r12\n"
+                 "1: vldrb.u16 q1, [r1]\n add r1, r2\n vmladav.s16 r12, q0, q1\n"
+                 "str r12, [r3], #4\n le lr, 1b\n pop {r7, pc}");
   }
   [[gnu::naked, gnu::noinline]] static void dots_of_sixteens(const std::int32_t*,
                                                              const std::uint8_t*, std::size_t,
                                                              std::uint32_t*,
                                                              std::size_t) noexcept {
-    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n ldr r4, [r0, #60]\n"
+    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n"
                  "vldrh.u16 q1, [r0, #16]\n dls lr, r12\n"
-                 "1: vldrb.u16 q2, [r1]\n mov r12, r4\n vmladava.s16 r12, q0, q2\n"
-                 "vldrb.u16 q3, [r1, #8]\n add r1, r2\n vmladava.s16 r12, q1, q3\n"
-                 "str r12, [r3], #4\n le lr, 1b\n pop {r4, pc}");
+                 "1: vldrb.u16 q2, [r1]\n vmladav.s16 r12, q0, q2\n vldrb.u16 q3, [r1, #8]\n"
+                 "add r1, r2\n vmladava.s16 r12, q1, q3\n str r12, [r3], #4\n le lr, 1b\n"
+                 "pop {r7, pc}");
   }
-  // Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5 and r7. r8 points to
-  // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The words to
-  // load for each four columns are on the stack, in the order of their registers.
-#define TINYATTN_EIGHT                                                                            \
-  "vldrh.u16 q0, [r8], #16\n vldrb.u16 q1, [r1], #8\n vmladava.s16 r0, q0, q1\n"                  \
-  "vldrb.u16 q2, [r3], #8\n vmladava.s16 r2, q0, q2\n vldrb.u16 q3, [r5], #8\n"                   \
-  "vmladava.s16 r4, q0, q3\n vldrb.u16 q1, [r7], #8\n vmladava.s16 r6, q0, q1\n"
-#if defined(__OPTIMIZE_SIZE__)
-#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_BITS_OF_TURN "1"
-#define TINYATTN_TURNS "add lr, r3, #15\n lsr lr, lr, #4\n"
-#else
-#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_BITS_OF_TURN "2"
-#define TINYATTN_TURNS "add lr, r3, #31\n lsr lr, lr, #5\n"
-#endif
-  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_fours(
-      const std::int32_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint32_t*,
-      std::uint32_t*) noexcept {
-    asm volatile("push {r4-r11, lr}\n ldrd r10, r11, [sp, #36]\n mov r8, r0\n"
-                 "add r0, r0, r3, lsl #2\n ldr r0, [r0, #-4]\n"
-                 "rsb r9, r3, r2, lsl #2\n sub r1, r1, r9\n"
-                 "negs r4, r3\n ubfx r4, r4, #3, #" TINYATTN_BITS_OF_TURN "\n movs r5, #36\n"
-                 "adr.w r12, 1f\n mla r12, r4, r5, r12\n" TINYATTN_TURNS
+  // At least 24 terms. Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5
+  // and r7. r8 points to q, r10 to the sums, r11 to the last four of them; r9 is the distance from
+  // the end of a column to its next one. The stack has the row and its steps but one.
+#define TINYATTN_EIGHT(sums, then)                                                                \
+  "vldrh.u16 q0, [r8], #16\n" then "vldrb.u16 q1, [r1], #8\n " sums ".s16 r0, q0, q1\n"           \
+  "vldrb.u16 q2, [r3], #8\n " sums ".s16 r2, q0, q2\n vldrb.u16 q3, [r5], #8\n"                   \
+  sums ".s16 r4, q0, q3\n vldrb.u16 q1, [r7], #8\n " sums ".s16 r6, q0, q1\n"
+  [[gnu::naked, gnu::noinline]] static void dots_of_fours(const std::int32_t*, const std::uint8_t*,
+                                                          std::size_t, std::size_t, std::uint32_t*,
+                                                          std::uint32_t*) noexcept {
+    asm volatile("push {r4-r11, lr}\n ldrd r10, r11, [sp, #36]\n rsb r9, r3, r2, lsl #2\n"
+                 "mov r8, r0\n lsr lr, r3, #3\n sub lr, #1\n push {r8, lr}\n"
                  "add r3, r1, r2\n add r5, r3, r2\n add r7, r5, r2\n"
-                 "mov r2, r0\n mov r4, r0\n mov r6, r0\n push {r0, r2, r4, r6, r8, lr}\n b 2f\n"
-                 "1: " TINYATTN_TURN "le lr, 1b\n stm r10!, {r0, r2, r4, r6}\n"
-                 "2: ldm sp, {r0, r2, r4, r6, r8, lr}\n"
-                 "add r1, r9\n add r3, r9\n add r5, r9\n add r7, r9\n"
-                 "cmp r10, r11\n beq 3f\n mov pc, r12\n"
-                 "3: add sp, #24\n pop {r4-r11, pc}");
+                 "1: " TINYATTN_EIGHT("vmladav", "cmp r10, r11\n")
+                 "2: " TINYATTN_EIGHT("vmladava", "") "le lr, 2b\n"
+                 "vmov q0[2], q0[0], r0, r4\n vmov q0[3], q0[1], r2, r6\n ldrd r8, lr, [sp]\n"
+                 "vstrw.32 q0, [r10], #16\n add r1, r9\n add r3, r9\n add r5, r9\n add r7, r9\n"
+                 "bne 1b\n add sp, #8\n pop {r4-r11, pc}");
   }
-#undef TINYATTN_TURNS
-#undef TINYATTN_BITS_OF_TURN
-#undef TINYATTN_TURN
 #undef TINYATTN_EIGHT
 
-  // Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the even registers up
-  // to r10. r12 points to the sums of the first row; r11 is the distance to those of the next. The
-  // stack has the words to load for two columns, the distance from the end of a column to the next
-  // but one, and the end of the sums. Loads and products alternate: the first two loads of a step
-  // are in the step before, so that the last step is apart.
+  // At least 16 terms. Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the
+  // even registers up to r10. r12 points to the sums of the first row; r11 is the distance to those
+  // of the next. The stack has the rows, their steps but two, the distance from the end of a column
+  // to the next but one, and the last two sums. Loads and products alternate: the first two loads
+  // of a step are in the step before, so that the last step is apart.
 #define TINYATTN_CODES "vldrb.u16 q0, [r1], #8\n"
 #define TINYATTN_ROW "vldrh.u16 q2, [r5], #16\n"
-#define TINYATTN_STEP(then, codes, row)                                                           \
-  "vmladava.s16 r0, q0, q2\n vldrb.u16 q1, [r3], #8\n vmladava.s16 r2, q1, q2\n"                  \
-  "vldrh.u16 q3, [r7], #16\n vmladava.s16 r4, q0, q3\n vldrh.u16 q2, [r9], #16\n"                 \
-  "vmladava.s16 r6, q1, q3\n" then "vmladava.s16 r8, q0, q2\n" codes                              \
-  "vmladava.s16 r10, q1, q2\n" row
+#define TINYATTN_STEP(sums, then, codes, row)                                                     \
+  sums ".s16 r0, q0, q2\n vldrb.u16 q1, [r3], #8\n " sums ".s16 r2, q1, q2\n"                     \
+  "vldrh.u16 q3, [r7], #16\n " sums ".s16 r4, q0, q3\n vldrh.u16 q2, [r9], #16\n"                 \
+  sums ".s16 r6, q1, q3\n" then sums ".s16 r8, q0, q2\n" codes                                    \
+  sums ".s16 r10, q1, q2\n" row
   [[gnu::naked, gnu::noinline]] static void dots_of_three_rows(const std::int32_t*,
                                                                const std::uint8_t*, std::uint32_t*,
                                                                std::uint32_t*,
                                                                const Tile&) noexcept {
     asm volatile("push {r4-r11, lr}\n ldr r12, [sp, #36]\n ldm r12, {r4, r6, r8, r11}\n"
                  "mov r12, r2\n mov r5, r0\n add r7, r5, r8\n add r9, r7, r8\n"
-                 "rsb r2, r6, r4, lsl #1\n push {r2, r3}\n add r3, r1, r4\n"
-                 "lsr lr, r6, #3\n sub lr, lr, #1\n subs r6, #1\n"
-                 "ldr r0, [r5, r6, lsl #2]\n ldr r4, [r7, r6, lsl #2]\n ldr r8, [r9, r6, lsl #2]\n"
-                 "mov r2, r0\n mov r6, r4\n mov r10, r8\n push {r0, r2, r4-r10, lr}\n"
-                 "1: " TINYATTN_CODES TINYATTN_ROW "wls lr, lr, 3f\n"
-                 "2: " TINYATTN_STEP("", TINYATTN_CODES, TINYATTN_ROW) "le lr, 2b\n"
-                 "3: " TINYATTN_STEP("ldrd r5, r7, [sp, #40]\n", "add r1, r5\n", "add r3, r5\n")
+                 "rsb r2, r6, r4, lsl #1\n lsr lr, r6, #3\n sub lr, #2\n"
+                 "push {r2, r3}\n push {r5, r7, r9, lr}\n add r3, r1, r4\n"
+                 "1: " TINYATTN_CODES "ldr r8, [sp, #20]\n" TINYATTN_ROW
+                 TINYATTN_STEP("vmladav", "cmp r12, r8\n", TINYATTN_CODES, TINYATTN_ROW) "wls lr, lr, 3f\n"
+                 "2: " TINYATTN_STEP("vmladava", "", TINYATTN_CODES, TINYATTN_ROW) "le lr, 2b\n"
+                 "3: " TINYATTN_STEP("vmladava", "ldr r5, [sp, #16]\n", "add r1, r5\n",
+                                     "add r3, r5\n")
                  "strd r0, r2, [r12], #8\n add r9, r12, r11\n strd r4, r6, [r9, #-8]\n"
-                 "add r9, r11\n strd r8, r10, [r9, #-8]\n cmp r12, r7\n"
-                 "ldm sp, {r0, r2, r4-r10, lr}\n bne 1b\n"
-                 "add sp, #48\n pop {r4-r11, pc}");
+                 "add r9, r11\n strd r8, r10, [r9, #-8]\n ldm sp, {r5, r7, r9, lr}\n bne 1b\n"
+                 "add sp, #24\n pop {r4-r11, pc}");
   }
 #undef TINYATTN_STEP
 #undef TINYATTN_ROW

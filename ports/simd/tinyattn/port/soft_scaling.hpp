@@ -140,12 +140,11 @@ struct soft_scaling : magnitudes {
       sums += done + 1, scales += done + 1, out += done + 1, count = left - 1;
     }
   }
-  // float(sum) * scale
-  static float scaled_sum(std::int32_t sum, float scale) noexcept {
-    const auto bits = static_cast<std::uint32_t>(sum);
-    float to;
-    if (scale_ordinary_sums(&bits, &scale, nullptr, &to, 1, 0, power_offset) == 0) return to;
-    return scale_any_sum(sum, scale, 1.0f, nullptr);
+  // out[j] = float(sums[j] + addend) * scale
+  static void scale_all(const std::uint32_t* sums, std::uint32_t addend, float scale, float* out,
+                        std::size_t count) noexcept {
+    for (std::size_t j = 0; j < count; ++j) out[j] = scale;
+    scale_sums(sums, addend, out, 1.0f, nullptr, out, count);
   }
 
  private:
