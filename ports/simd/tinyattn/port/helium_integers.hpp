@@ -46,11 +46,12 @@ struct helium_integers {
       for (std::size_t r = 0; r < Rows; ++r)
         integer_dots<1>(q + r * q_stride, q_stride, codes, stride, terms, 1, sums + r);
     } else {
-      const Tile tile{stride, terms, q_stride * 4, cols * 4};
       const std::size_t last = cols - 2;
-      dots_of_three_rows(q, codes, sums, sums + (last & ~std::size_t{1}), tile);
+      dots_of_three_rows(q, codes, sums, sums + (last & ~std::size_t{1}), stride, terms,
+                         q_stride * 4, cols * 4);
       if (cols % 2 != 0)
-        dots_of_three_rows(q, codes + last * stride, sums + last, sums + last, tile);
+        dots_of_three_rows(q, codes + last * stride, sums + last, sums + last, stride, terms,
+                           q_stride * 4, cols * 4);
     }
   }
 
@@ -179,10 +180,6 @@ struct helium_integers {
 #undef TINYATTN_PRODUCTS
   // clang-format on
 
-  struct Tile {
-    std::size_t stride, terms, q_step, row_of_sums;  // the last two in bytes
-  };
-
   // clang-format off
   // Columns of eight or sixteen codes: the row stays in q0 and q1.
   [[gnu::naked, gnu::noinline]] static void dots_of_eights(const std::int32_t*, const std::uint8_t*,
@@ -225,7 +222,7 @@ struct helium_integers {
 
   // At least 16 terms. Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the
   // even registers up to r10. r12 points to the sums of the first row; r11 is the distance to those
-  // of the next. The stack has the rows, their steps but two, the distance from the end of a column
+  // of the next, the last argument. The stack has the rows, their steps but two, the distance from the end of a column
   // to the next but one, and the last two sums. Loads and products alternate: the first two loads
   // of a step are in the step before, so that the last step is apart.
 #define TINYATTN_CODES "vldrb.u16 q0, [r1], #8\n"
@@ -237,9 +234,10 @@ struct helium_integers {
   sums ".s16 r10, q1, q2\n" row
   [[gnu::naked, gnu::noinline]] static void dots_of_three_rows(const std::int32_t*,
                                                                const std::uint8_t*, std::uint32_t*,
-                                                               std::uint32_t*,
-                                                               const Tile&) noexcept {
-    asm volatile("push {r4-r11, lr}\n ldr r12, [sp, #36]\n ldm r12, {r4, r6, r8, r11}\n"
+                                                               std::uint32_t*, std::size_t,
+                                                               std::size_t, std::size_t,
+                                                               std::size_t) noexcept {
+    asm volatile("push {r4-r11, lr}\n add r12, sp, #36\n ldm r12, {r4, r6, r8, r11}\n"
                  "mov r12, r2\n mov r5, r0\n add r7, r5, r8\n add r9, r7, r8\n"
                  "rsb r2, r6, r4, lsl #1\n lsr lr, r6, #3\n sub lr, #2\n"
                  "push {r2, r3}\n push {r5, r7, r9, lr}\n add r3, r1, r4\n"
