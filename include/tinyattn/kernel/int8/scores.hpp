@@ -105,7 +105,7 @@ struct Maxima {
 // Clears the last vector of `count` sums, before they are written: vectors read beyond the last.
 template <class Port>
 TINYATTN_KERNEL void clear_last_vector(std::uint32_t* sums, std::size_t count) noexcept {
-  if constexpr (Port::lanes > 1)
+  if constexpr (Port::lanes > 1 && !scales_sums<Port>)
     __builtin_memset(sums + (padded<Port>(count) - Port::lanes), 0, Port::lanes * sizeof(*sums));
 }
 
