@@ -110,8 +110,8 @@ struct helium_integers {
                  "1: vldrw.u32 q0, [r0], #16\n vshl.i32 q1, q0, #1\n vshl.i32 q2, q0, #8\n"
                  "vshr.u32 q1, q1, #24\n vorr.i32 q2, #0x80000000\n vqsub.u32 q1, q1, r4\n"
                  "vsub.i32 q1, q1, r6\n vshr.s32 q0, q0, #31\n vshl.u32 q2, q2, q1\n"
-                 "vmul.i32 q2, q2, r5\n vrshr.u32 q2, q2, #21\n veor q2, q2, q0\n"
-                 "vsub.i32 q2, q2, q0\n vadd.i32 q2, q2, r12\n vstrb.32 q2, [r2, q3]\n"
+                 "vmul.i32 q2, q2, r5\n vorr.i32 q0, #1\n vrshr.u32 q2, q2, #21\n"
+                 "vmlas.s32 q2, q0, r12\n vstrb.32 q2, [r2, q3]\n"
                  "add r2, r3\n letp lr, 1b\n pop {r4-r6, pc}");
   }
   // q0 is by how much a score is below the largest, inverted: at most 0xffff, from where on a power
