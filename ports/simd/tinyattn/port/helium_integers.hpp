@@ -29,6 +29,10 @@ struct helium_integers {
         dots_of_eights(q, codes, stride, sums, cols);
       } else if (terms == 16) {
         dots_of_sixteens(q, codes, stride, sums, cols);
+      } else if (terms == 32) {
+        dots_of_thirty_twos(q, codes, stride, sums, cols);
+      } else if (terms == 64) {
+        dots_of_sixty_fours(q, codes, stride, sums, cols);
       } else if (cols >= 4) {
         // The last four columns may overlap the ones before.
         const std::size_t four = cols - cols % 4, last = cols - 4;
@@ -181,24 +185,52 @@ struct helium_integers {
   // clang-format on
 
   // clang-format off
-  // Columns of eight or sixteen codes: the row stays in q0 and q1.
-  [[gnu::naked, gnu::noinline]] static void dots_of_eights(const std::int32_t*, const std::uint8_t*,
-                                                           std::size_t, std::uint32_t*,
-                                                           std::size_t) noexcept {
-    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n dls lr, r12\n"
-                 "1: vldrb.u16 q1, [r1]\n add r1, r2\n vmladav.s16 r12, q0, q1\n"
-                 "str r12, [r3], #4\n le lr, 1b\n pop {r7, pc}");
-  }
-  [[gnu::naked, gnu::noinline]] static void dots_of_sixteens(const std::int32_t*,
-                                                             const std::uint8_t*, std::size_t,
-                                                             std::uint32_t*,
-                                                             std::size_t) noexcept {
-    asm volatile("push {r7, lr}\n ldr r12, [sp, #8]\n vldrh.u16 q0, [r0]\n"
-                 "vldrh.u16 q1, [r0, #16]\n dls lr, r12\n"
-                 "1: vldrb.u16 q2, [r1]\n vmladav.s16 r12, q0, q2\n vldrb.u16 q3, [r1, #8]\n"
-                 "add r1, r2\n vmladava.s16 r12, q1, q3\n str r12, [r3], #4\n le lr, 1b\n"
+  // Columns of 8, 16, 32 or 64 codes. The row stays in registers, but for the last 16 of 64.
+#define TINYATTN_ROW(at, row) "vldrh.u16 " row ", [r0, #" at "]\n"
+#define TINYATTN_EIGHT(sum, at, row) "vldrb.u16 q3, [r1, #" at "]\n " sum ".s16 r12, " row ", q3\n"
+#define TINYATTN_FIRST(at, row) "add r1, r2\n" TINYATTN_EIGHT("vmladav", at, row)
+#define TINYATTN_NEXT(at, row) TINYATTN_EIGHT("vmladava", at, row)
+#define TINYATTN_COLUMNS(rows, sum)                                                               \
+  "push {r7, lr}\n ldr r12, [sp, #8]\n sub r1, r2\n" rows                                         \
+  "dls lr, r12\n 1: " sum "str r12, [r3], #4\n le lr, 1b\n"
+  [[gnu::naked, gnu::noinline]] static void dots_of_eights(
+      const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*, std::size_t) noexcept {
+    asm volatile(TINYATTN_COLUMNS(TINYATTN_ROW("0", "q0"), TINYATTN_FIRST("0", "q0"))
                  "pop {r7, pc}");
   }
+  [[gnu::naked, gnu::noinline]] static void dots_of_sixteens(
+      const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*, std::size_t) noexcept {
+    asm volatile(TINYATTN_COLUMNS(TINYATTN_ROW("0", "q0") TINYATTN_ROW("16", "q1"),
+                                  TINYATTN_FIRST("0", "q0") TINYATTN_NEXT("8", "q1"))
+                 "pop {r7, pc}");
+  }
+#define TINYATTN_32                                                                               \
+  TINYATTN_ROW("0", "q0") TINYATTN_ROW("16", "q1") TINYATTN_ROW("32", "q2") TINYATTN_ROW("48", "q4")
+  [[gnu::naked, gnu::noinline]] static void dots_of_thirty_twos(
+      const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*, std::size_t) noexcept {
+    asm volatile(TINYATTN_COLUMNS("vpush {d8-d9}\n" TINYATTN_32,
+                                  TINYATTN_FIRST("0", "q0") TINYATTN_NEXT("8", "q1")
+                                  TINYATTN_NEXT("16", "q2") TINYATTN_NEXT("24", "q4"))
+                 "vpop {d8-d9}\n pop {r7, pc}");
+  }
+  [[gnu::naked, gnu::noinline]] static void dots_of_sixty_fours(
+      const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*, std::size_t) noexcept {
+    asm volatile(TINYATTN_COLUMNS("vpush {d8-d15}\n" TINYATTN_32
+                                  TINYATTN_ROW("64", "q5") TINYATTN_ROW("80", "q6"),
+                                  TINYATTN_ROW("96", "q7") TINYATTN_FIRST("48", "q7")
+                                  TINYATTN_ROW("112", "q7") TINYATTN_NEXT("56", "q7")
+                                  TINYATTN_NEXT("0", "q0") TINYATTN_NEXT("8", "q1")
+                                  TINYATTN_NEXT("16", "q2") TINYATTN_NEXT("24", "q4")
+                                  TINYATTN_NEXT("32", "q5") TINYATTN_NEXT("40", "q6"))
+                 "vpop {d8-d15}\n pop {r7, pc}");
+  }
+#undef TINYATTN_32
+#undef TINYATTN_COLUMNS
+#undef TINYATTN_NEXT
+#undef TINYATTN_FIRST
+#undef TINYATTN_EIGHT
+#undef TINYATTN_ROW
+
   // At least 24 terms. Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5
   // and r7. r8 points to q, r10 to the sums, r11 to the last four of them; r9 is the distance from
   // the end of a column to its next one. The stack has the row and its steps but one.
@@ -222,9 +254,9 @@ struct helium_integers {
 
   // At least 16 terms. Three rows, at r5, r7 and r9, of two columns, at r1 and r3. Sums are in the
   // even registers up to r10. r12 points to the sums of the first row; r11 is the distance to those
-  // of the next, the last argument. The stack has the rows, their steps but two, the distance from the end of a column
-  // to the next but one, and the last two sums. Loads and products alternate: the first two loads
-  // of a step are in the step before, so that the last step is apart.
+  // of the next, the last argument. The stack has the rows, their steps but two, the distance from
+  // the end of a column to the next but one, and the last two sums. Loads and products alternate:
+  // the first two loads of a step are in the step before, so that the last step is apart.
 #define TINYATTN_CODES "vldrb.u16 q0, [r1], #8\n"
 #define TINYATTN_ROW "vldrh.u16 q2, [r5], #16\n"
 #define TINYATTN_STEP(sums, then, codes, row)                                                     \
@@ -242,7 +274,8 @@ struct helium_integers {
                  "rsb r2, r6, r4, lsl #1\n lsr lr, r6, #3\n sub lr, #2\n"
                  "push {r2, r3}\n push {r5, r7, r9, lr}\n add r3, r1, r4\n"
                  "1: " TINYATTN_CODES "ldr r8, [sp, #20]\n" TINYATTN_ROW
-                 TINYATTN_STEP("vmladav", "cmp r12, r8\n", TINYATTN_CODES, TINYATTN_ROW) "wls lr, lr, 3f\n"
+                 TINYATTN_STEP("vmladav", "cmp r12, r8\n", TINYATTN_CODES, TINYATTN_ROW)
+                 "wls lr, lr, 3f\n"
                  "2: " TINYATTN_STEP("vmladava", "", TINYATTN_CODES, TINYATTN_ROW) "le lr, 2b\n"
                  "3: " TINYATTN_STEP("vmladava", "ldr r5, [sp, #16]\n", "add r1, r5\n",
                                      "add r3, r5\n")
