@@ -45,6 +45,7 @@ struct KeyRun {
 // Clears the weights between these keys and whole eights, before scores are computed.
 TINYATTN_KERNEL void clear_ends(std::int32_t* weights, KeyRun keys) noexcept {
   std::int32_t* const last_eight = weights + maximum(padded_to_eight(keys.end), 8) - 8;
+  TINYATTN_UNROLL_FOR_SPEED
   for (std::size_t j = 0; j < 8; ++j) last_eight[j] = 0;
   for (std::size_t j = keys.first / 8 * 8; j < keys.first; ++j) weights[j] = 0;
 }
