@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
+#include "tinyattn/port/fpu_scores.hpp"
 #include "tinyattn/port/magnitudes.hpp"
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu_integers : magnitudes {
+struct fpu_integers : magnitudes, fpu_scores {
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
     __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
