@@ -134,12 +134,17 @@ constexpr void activate_in_integers(const ActivationRatios& ratios, const float*
   const auto round_gate = gate.rounding(), round_factor = factor.rounding();
   const TimesRatio<Integral> multiplied(ratios, gate.power());
   Integers<Integral> bits{};
-  for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    auto product = multiplied(round_gate(at.load(gate.row, 0.0f)));
-    if (is_gated) product = ((product + (1 << 13)) >> 14) * round_factor(at.load(x, 0.0f));
-    store_integers<Integral>(row.q + at.j, product);
-    bits |= product ^ product >> 31;
-  });
+  const auto activate = [&]<bool IsGated>(std::bool_constant<IsGated>) TINYATTN_INLINE_LAMBDA {
+    for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      Integers<Integral> other{};
+      if constexpr (IsGated) other = round_factor(at.load(x, 0.0f));
+      auto product = multiplied(round_gate(at.load(gate.row, 0.0f)));
+      if constexpr (IsGated) product = ((product + (1 << 13)) >> 14) * other;
+      store_integers<Integral>(row.q + at.j, product);
+      bits |= product ^ product >> 31;
+    });
+  };
+  is_gated ? activate(std::true_type{}) : activate(std::false_type{});
   const auto width =
       static_cast<std::int32_t>(std::bit_width(all_bits_of_integers<Integral>(bits)));
   quantize_products<Port>(row, count, width, gate.power() + (is_gated ? factor.power() - 1 : -15));

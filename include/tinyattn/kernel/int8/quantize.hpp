@@ -88,11 +88,11 @@ class Rounding {
         return shifted_to_integer(bits_of(x), exponent_, bits_);
     // The product with a power of two is exact, and the sum has it rounded in its low bits.
     constexpr float magic = 0x1.8p23f;
-    const auto sum = as_integers<Port>(Port::fma(x, factor_, Port::splat(magic)));
     if constexpr (Port::lanes == 1)
-      return static_cast<std::int16_t>(sum);
+      return static_cast<std::int16_t>(bits_of(Port::add(Port::mul(x, factor_), magic)));
     else
-      return sum - static_cast<std::int32_t>(bits_of(magic));
+      return as_integers<Port>(Port::fma(x, factor_, Port::splat(magic))) -
+             static_cast<std::int32_t>(bits_of(magic));
   }
 
  private:
