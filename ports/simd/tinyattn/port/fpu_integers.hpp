@@ -42,7 +42,7 @@ struct fpu_integers : magnitudes, fpu_scores {
   [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
                                                      std::uint32_t) noexcept {
     // clang-format off
-    asm volatile("push {r4-r10}\n add r10, r0, r1, lsl #2\n mov r12, r0\n"
+    asm volatile("push {r4-r10}\n add r10, r0, r1, lsl #2\n mov r12, r0\n .balign 4\n"
                  "1: ldm r12!, {r1, r3-r9}\n"
                  "pkhbt r1, r1, r4, lsl #16\n pkhbt r3, r3, r5, lsl #16\n"
                  "pkhbt r6, r6, r8, lsl #16\n pkhbt r7, r7, r9, lsl #16\n"
@@ -159,11 +159,11 @@ struct fpu_integers : magnitudes, fpu_scores {
                  "1: vldmia r0!, {s0}\n vldmia r2!, {s8}\n vldr s16, [r4]\n add r4, r3\n"
                  TINYATTN_PREPARE("s0", "s8", "s16") TINYATTN_ADD("s0", "s8", "s16")
                  "vstmia r5!, {s16}\n subs r1, #0x20000000\n bne 1b\n"
-                 "2: cmp r0, r12\n beq 5f\n"
+                 "2: cmp r0, r12\n beq 5f\n .balign 4\n"
                  "3: vldmia r0!, {s0-s7}\n vldmia r2!, {s8-s15}\n"
                  TINYATTN_EIGHT(TINYATTN_PREPARE)
                  "cbz r3, 4f\n vldmia r4!, {s16-s23}\n" TINYATTN_EIGHT(TINYATTN_ADD)
-                 "vstmia r5!, {s16-s23}\n cmp r0, r12\n bne 3b\n b 5f\n"
+                 "vstmia r5!, {s16-s23}\n cmp r0, r12\n bne 3b\n b 5f\n .balign 4\n"
                  "4: " TINYATTN_EIGHT(TINYATTN_MULTIPLY)
                  "vstmia r5!, {s16-s23}\n cmp r0, r12\n bne 3b\n"
                  "5: vpop {d8-d12}\n pop {r4, r5}\n bx lr\n"
@@ -186,7 +186,7 @@ struct fpu_integers : magnitudes, fpu_scores {
       const std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t*,
       std::size_t) noexcept {
     asm volatile("push {r4-r10, lr}\n ldr r12, [sp, #32]\n ldm r0, {r4-r7}\n"
-                 "ldr r0, [r0, #28]\n add r12, r3, r12, lsl #2\n"
+                 "ldr r0, [r0, #28]\n add r12, r3, r12, lsl #2\n .balign 4\n"
                  "1: ldr r8, [r1]\n ldr r9, [r1, #4]\n add r1, r2\n"
                  "uxtb16 lr, r8\n uxtb16 r8, r8, ror #8\n smlad r10, r4, lr, r0\n"
                  "uxtb16 lr, r9\n smlad r10, r5, r8, r10\n uxtb16 r9, r9, ror #8\n"

@@ -60,7 +60,7 @@ struct fpu_scores {
     asm volatile("vmov s4, r1\n add r12, r0, r3, lsl #2\n lsls r3, r3, #30\n beq 2f\n"
                  "1: vldmia r0!, {s0}\n vcvt.f32.s32 s0, s0\n vmul.f32 s0, s0, s4\n"
                  "vstmia r2!, {s0}\n subs r3, #0x40000000\n bne 1b\n"
-                 "2: cmp r0, r12\n beq 4f\n"
+                 "2: cmp r0, r12\n beq 4f\n .balign 4\n"
                  "3: vldmia r0!, {s0-s3}\n vcvt.f32.s32 s0, s0\n vcvt.f32.s32 s1, s1\n"
                  "vcvt.f32.s32 s2, s2\n vcvt.f32.s32 s3, s3\n vmul.f32 s0, s0, s4\n"
                  "vmul.f32 s1, s1, s4\n vmul.f32 s2, s2, s4\n vmul.f32 s3, s3, s4\n"

@@ -24,7 +24,7 @@ struct magnitudes {
                  "beq 2f\n"
                  "1: ldr r2, [r0], #4\n cmp r1, r2, lsl #1\n it lo\n lsllo r1, r2, #1\n"
                  "subs r3, #0x20000000\n bne 1b\n"
-                 "2: cmp r0, r12\n beq 4f\n"
+                 "2: cmp r0, r12\n beq 4f\n .balign 4\n"
                  "3: ldmia r0!, {r2-r9}\n" TINYATTN_TAKE("r2", "2") TINYATTN_TAKE("r3", "3")
                  TINYATTN_TAKE("r4", "4") TINYATTN_TAKE("r5", "5") TINYATTN_TAKE("r6", "6")
                  TINYATTN_TAKE("r7", "7") TINYATTN_TAKE("r8", "8") TINYATTN_TAKE("r9", "9")
