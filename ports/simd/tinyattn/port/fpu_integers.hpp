@@ -255,8 +255,8 @@ struct fpu_integers : magnitudes, fpu_scores {
                  "1: " TINYATTN_FOUR TINYATTN_FOUR "2: " TINYATTN_FOUR TINYATTN_FOUR
                  "cmp r0, lr\n bne 1b\n"
                  "ldr r4, [sp, #68]\n ldr r5, [sp, #76]\n ldr r6, [sp, #8]\n ldr r7, [sp, #72]\n"
-                 "add r5, r4, r5, lsl #2\n str r9, [r4, #4]\n str r10, [r5]\n str r11, [r5, #4]\n"
-                 "str r8, [r4], #8\n cmp r4, r7\n str r4, [sp, #68]\n add r2, r6\n bne.w 0b\n"
+                 "add r2, r6\n add r5, r4, r5, lsl #2\n str r9, [r4, #4]\n str r8, [r4], #8\n"
+                 "str r10, [r5]\n str r11, [r5, #4]\n cmp r4, r7\n str r4, [sp, #68]\n bne.w 0b\n"
                  "add sp, #28\n pop {r4-r11, pc}");
   }
 #undef TINYATTN_FOUR
