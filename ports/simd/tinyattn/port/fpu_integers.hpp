@@ -223,8 +223,8 @@ struct fpu_integers : magnitudes, fpu_scores {
                  ".balign 4\n 0: ldm sp, {r0, r8-r11}\n"
                  TINYATTN_HALF_TURN TINYATTN_FOUR("", "") TINYATTN_LAST_FOUR "bne.w 1b\n"
                  "ldr r4, [sp, #68]\n ldr r5, [sp, #24]\n ldr r6, [sp, #72]\n"
-                 "stm r4!, {r8-r11}\n cmp r4, r6\n str r4, [sp, #68]\n"
-                 "add r1, r5\n add r3, r5\n bne.w 0b\n"
+                 "add r1, r5\n str r9, [r4, #4]\n str r10, [r4, #8]\n str r11, [r4, #12]\n"
+                 "str r8, [r4], #16\n cmp r4, r6\n str r4, [sp, #68]\n add r3, r5\n bne.w 0b\n"
                  "add sp, #28\n pop {r4-r11, pc}");
   }
 #undef TINYATTN_HALF_TURN
