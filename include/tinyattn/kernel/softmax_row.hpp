@@ -125,14 +125,19 @@ TINYATTN_KERNEL void softmax_of_rows(Dense from, Output to, std::size_t count,
   }
 }
 
-// Computes one row, without being inlined: all callers share the code.
+// Computes one row; all callers share the code.
 template <class Port, bool IsWhole>
-[[gnu::noinline]] constexpr void softmax_of_row(const float* from, float* to, std::size_t count,
-                                                float scale) noexcept {
+[[gnu::noinline]] constexpr void shared_softmax_of_row(const float* from, float* to,
+                                                       std::size_t count, float scale) noexcept {
+  softmax_of_rows<Port, 1, IsWhole>({from, 0}, {to, 0}, count, scale);
+}
+template <class Port, bool IsWhole>
+TINYATTN_KERNEL void softmax_of_row(const float* from, float* to, std::size_t count,
+                                    float scale) noexcept {
   if constexpr (requires { Port::softmax_row(from, to, count, scale, exp_numbers); })
     Port::softmax_row(from, to, count, scale, exp_numbers);
   else
-    softmax_of_rows<Port, 1, IsWhole>({from, 0}, {to, 0}, count, scale);
+    shared_softmax_of_row<Port, IsWhole>(from, to, count, scale);
 }
 
 // --- Short rows ---
