@@ -23,6 +23,8 @@ constexpr float of_rank(std::uint32_t rank) noexcept {
   constexpr std::uint32_t sign = 0x80000000u;
   return __builtin_bit_cast(float, (rank & sign) != 0 ? rank - sign : 0u - rank);
 }
+// A comparison of floats is a function without an FPU.
+constexpr bool is_one(float x) noexcept { return rank_of(x) == rank_of(1.0f); }
 inline constexpr std::uint32_t lowest_rank = rank_of(-infinity), highest_rank = rank_of(infinity);
 
 // Returns the index of the largest element, the first of several; a NaN counts as -infinity.
@@ -50,21 +52,32 @@ class Few {
   [[gnu::noinline]] constexpr void find(const float* x, std::size_t count, std::size_t wanted,
                                         float divisor) noexcept {
     size_ = 0;
-    std::uint32_t bound = lowest_rank;  // of x: what is not above it is none of the largest
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t rank = rank_of(x[i]);
-      if (rank <= bound || rank > highest_rank) [[likely]]
+    std::uint32_t bound = lowest_rank;       // of x: what is not above it is none of the largest
+    std::int32_t bits_of_above = INT32_MIN;  // an element of lesser bits is not above the bound
+    for (const float* next = x; next != x + count;) {
+      const float element = *next++;
+      if (__builtin_bit_cast(std::int32_t, element) < bits_of_above) [[likely]]
         continue;
-      if (divisor != 1.0f) rank = rank_of(quotient<Single>(x[i], divisor));
-      if (rank == highest_rank) return clear();
+      std::uint32_t rank = rank_of(element);
+      if (rank <= bound) [[likely]]
+        continue;
+      if (!is_one(divisor) && rank <= highest_rank)
+        rank = rank_of(quotient<Single>(element, divisor));
+      if (rank >= highest_rank) [[unlikely]] {
+        if (rank == highest_rank) return clear();
+        continue;
+      }
       const bool is_full = size_ == wanted;
       if (rank <= (is_full ? entries_[0].rank : lowest_rank)) continue;
-      entries_[is_full ? 0 : size_++].set({rank, static_cast<std::uint32_t>(i)});
+      entries_[is_full ? 0 : size_++].set({rank, static_cast<std::uint32_t>(next - x - 1)});
       if (size_ != wanted) continue;
       is_full ? sink(0) : make_heap();
       bound = rank_of(x[entries_[0].index]);
+      const auto bits = __builtin_bit_cast(std::int32_t, x[entries_[0].index]);
+      bits_of_above = bits < 0 ? INT32_MIN : bits + 1;
     }
-    sort();
+    sort<6>();
+    sort<1>();
   }
 
   constexpr void clear() noexcept { size_ = 0; }
@@ -134,11 +147,13 @@ class Few {
     for (std::size_t top = (size_ + 1) / 2; top-- != 0;) sink(top);
   }
 
+  // Moves entries by `By` places.
+  template <std::ptrdiff_t By>
   constexpr void sort() noexcept {
-    for (Entry* next = entries_ + 1; next < entries_ + size_; ++next) {
+    for (Entry* next = entries_ + By; next < entries_ + size_; ++next) {
       const Entry entry = *next;
       Entry* at = next;
-      for (; at != entries_ && at[-1].index > entry.index; --at) at->set(at[-1]);
+      for (; at >= entries_ + By && at[-By].index > entry.index; at -= By) at->set(at[-By]);
       at->set(entry);
     }
   }

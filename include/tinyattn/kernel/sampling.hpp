@@ -20,7 +20,7 @@ template <class Single>
   for (std::size_t i = 0; i < count; ++i)
     if (const std::uint32_t rank = rank_of(x[i]); rank < lowest_rank || rank > highest_rank)
       x[i] = -infinity;
-    else if (divisor != 1.0f && rank > lowest_rank && rank < highest_rank)
+    else if (!is_one(divisor) && rank > lowest_rank && rank < highest_rank)
       x[i] = quotient<Single>(x[i], divisor);
 }
 

@@ -115,6 +115,7 @@ constexpr Test tests[] = {
                   check.equal(drawn(vector<float>({3e38f, -3e38f, 3.1e38f}), {.temperature = 0.5f}), Token{2});
                   check.equal(drawn(vector<float>({-3e38f, -1.0f, -3.1e38f}), {.temperature = 1e-38f}), Token{1});
                   check.equal(drawn(vector<float>({1.0f, 2.0f, opaque(infinity)}), {}), Token{2});
+                  check.equal(drawn(vector<float>({-1.0f, -0.0f, -2.0f}), {.top_k = 1}), Token{1});
                   const float nan = opaque(quiet_nan);
                   const Sampling two = {.top_k = 2, .top_p = 0.5f};
                   check.equal(drawn(vector<float>({1.0f, nan, 2.0f}), two), Token{2});
