@@ -313,6 +313,27 @@ void check_scaled_sums(Check& check) {
         }
 }
 
+// Checks sums of one row with rows of codes that overlap in memory: of blocks of terms, of parts of blocks, and of both.
+template <class Port>
+void check_sums(Check& check) {
+  for (const std::size_t terms : {8u, 72u, 512u, 520u, 1024u})
+    for (const std::size_t cols : {1u, 15u, 16u, 17u, 35u}) {
+      const auto integer = [](std::size_t k) { return static_cast<std::int32_t>(k * 7919 % 16383) - 8191; };
+      std::int32_t packed[1024 + 2] = {};
+      alignas(4) std::uint8_t codes[1024 + 34 * 8];
+      for (std::size_t k = 0; k < terms; ++k) packed[k] = integer(k);
+      for (std::size_t i = 0; i < sizeof(codes); ++i) codes[i] = static_cast<std::uint8_t>(i * i / 3);
+      std::uint32_t sums[35] = {};
+      check.equal(kernel::pack_row<Port>(packed, terms, 0), 0u);
+      kernel::integer_dots<Port, 1>({packed, terms + 2}, {codes, 8, terms}, cols, sums);
+      for (std::size_t j = 0; j < cols; ++j) {
+        std::uint32_t sum = 0;
+        for (std::size_t k = 0; k < terms; ++k) sum += static_cast<std::uint32_t>(integer(k)) * codes[8 * j + k];
+        check.equal(sums[j], sum);
+      }
+    }
+}
+
 template <auto... checks>
 constexpr auto all = [](Check& check) { (checks(check), ...); };
 
@@ -336,6 +357,7 @@ constexpr Test tests[] = {
     at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
     at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
+    at_run_time("sums of int8", all<check_sums<native_port>, check_sums<one_lane>, check_sums<soft>>),
     at_run_time("sums of int8, scaled", check_scaled_sums<one_lane>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {

@@ -27,6 +27,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 //   multiply(a, b)            in each word the sum of two products of signed halfwords
 //   multiply_add(sums, a, b)  the same, added to sums modulo 2^32
 //   tile_sums                 how many sums fit into registers
+//   block_vectors             how many vectors of codes have their part of a row in registers, or 0
 //   has_panels                whether sums of several rows gain by panels of codes
 //   add_lanes(sums, to)       to[i] = the sum of the words of sums[i], for tile_sums vectors
 template <class Instructions>
@@ -59,6 +60,9 @@ struct paired_integers {
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
     if (Rows == 1 && terms == 8 && stride == 8) return dots_of_eights(q, codes, cols, sums);
+    if constexpr (Rows == 1 && block != 0)
+      if (terms >= block && terms % block < vector_bytes && cols >= tile_sums)
+        return dots_in_blocks(q, codes, stride, terms, cols, sums);
     constexpr std::size_t width = tile_sums / Rows;
     const std::uint8_t* columns[width] = {codes};
     // A single tile that is too wide repeats the last column.
@@ -132,6 +136,53 @@ struct paired_integers {
   using eights [[gnu::vector_size(sizeof(integers))]] = std::uint64_t;
   static constexpr std::size_t vector_bytes = sizeof(integers), vector_words = vector_bytes / 4;
   static constexpr std::size_t tile_sums = Instructions::tile_sums;
+  static constexpr std::size_t block_vectors = Instructions::block_vectors;
+  static constexpr std::size_t block = block_vectors * vector_bytes;
+
+  // One row of blocks, perhaps after part of a vector: a block stays in registers while columns
+  // pass, whose codes are read one behind the other. From a cache of the second level that takes
+  // three quarters of the time.
+  static void dots_in_blocks(const std::int32_t* q, const std::uint8_t* codes, std::size_t stride,
+                             std::size_t terms, std::size_t cols, std::uint32_t* sums) noexcept {
+    for (std::size_t c = 0;;) {
+      integers all[tile_sums]{};
+      // Adds `Vectors` times n terms from term k on.
+      const auto add = [&]<std::size_t Vectors>(std::integral_constant<std::size_t, Vectors>,
+                                                std::size_t k, std::size_t n, const auto& load,
+                                                const auto& load_codes) TINYATTN_INLINE_LAMBDA {
+        integers even[Vectors], odd[Vectors];
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < Vectors; ++v) {
+          even[v] = load(q + (k + v * n) / 2);
+          odd[v] = load(q + (k + v * n) / 2 + n / 4);
+        }
+        const std::uint8_t* column = codes + c * stride + k;
+        for (integers& sum : all) {
+          integers of_odd{};
+          TINYATTN_UNROLL
+          for (std::size_t v = 0; v < Vectors; ++v) {
+            const halfwords both = reinterpret_cast<halfwords>(load_codes(column + v * n));
+            sum = Instructions::multiply_add(sum, reinterpret_cast<integers>(both & 0xff), even[v]);
+            of_odd =
+                Instructions::multiply_add(of_odd, reinterpret_cast<integers>(both >> 8), odd[v]);
+          }
+          sum = reinterpret_cast<integers>(reinterpret_cast<words>(sum) +
+                                           reinterpret_cast<words>(of_odd));
+          column += stride;
+        }
+      };
+      const auto load_part = [n = terms % vector_bytes](const void* from)
+                                 TINYATTN_INLINE_LAMBDA { return Instructions::load_n(from, n); };
+      std::size_t k = terms % vector_bytes;
+      if (k != 0) add(std::integral_constant<std::size_t, 1>{}, 0, k, load_part, load_part);
+      for (; k < terms; k += block)
+        add(std::integral_constant<std::size_t, block_vectors>{}, k, vector_bytes,
+            Instructions::load, Instructions::load_codes);
+      Instructions::add_lanes(all, sums + c);
+      if (c + tile_sums == cols) return;
+      c = c + 2 * tile_sums <= cols ? c + tile_sums : cols - tile_sums;  // the last tile overlaps
+    }
+  }
 
   template <std::size_t Rows>
   TINYATTN_ALWAYS_INLINE static void integer_tile(

@@ -19,6 +19,7 @@ namespace detail {
 struct simd128_pairs {
   using vec = v128_t;
   static constexpr std::size_t tile_sums = 8;
+  static constexpr std::size_t block_vectors = 0;
   static constexpr bool has_panels = false;
   TINYATTN_ALWAYS_INLINE static vec load(const void* from) noexcept { return wasm_v128_load(from); }
   TINYATTN_ALWAYS_INLINE static vec load_n(const void* from, std::size_t) noexcept {

@@ -25,6 +25,7 @@ namespace detail {
 struct sse2_pairs {
   using vec = __m128i;
   static constexpr std::size_t tile_sums = 8;  // of 16 registers
+  static constexpr std::size_t block_vectors = 0;
   static constexpr bool has_panels = false;
   TINYATTN_ALWAYS_INLINE static vec load(const void* from) noexcept {
     return _mm_loadu_si128(static_cast<const __m128i*>(from));
@@ -61,6 +62,7 @@ struct sse2_pairs {
 struct avx2_pairs {
   using vec = __m256i;
   static constexpr std::size_t tile_sums = 8;  // of 16 registers
+  static constexpr std::size_t block_vectors = 0;
   static constexpr bool has_panels = false;
   TINYATTN_ALWAYS_INLINE static vec load(const void* from) noexcept {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
@@ -126,6 +128,11 @@ struct avx2_pairs {
 struct avx512_pairs {
   using vec = __m512i;
   static constexpr std::size_t tile_sums = 16;  // of 32 registers
+#if defined(__AVX512VNNI__)
+  static constexpr std::size_t block_vectors = 8;  // 16 of 32 registers
+#else
+  static constexpr std::size_t block_vectors = 0;  // additions take what loads would gain
+#endif
   static constexpr bool has_panels = true;
   TINYATTN_ALWAYS_INLINE static vec load(const void* from) noexcept {
     return _mm512_loadu_si512(from);
