@@ -20,17 +20,16 @@ struct helium_softmax {
 
  private:
   // clang-format off
-  // An exponential: x is in q0, n in q1, the polynomial in q2, to whose exponent n is added. Where
-  // x is below the bound in q3, which a NaN is not, the result stays 0. r2 to r11 hold the largest
-  // score, the scale, and the constants in the order of their use; r12 holds the last two.
+  // An exponential: x is in q0, n in q1, the polynomial in q2, to whose exponent n is added. The
+  // result, in q4, stays 0 where x is below the bound in q3, which a NaN is not. r2 to r11 hold the
+  // largest score, the scale, and the constants in the order of their use; r12 holds the last two.
 #define TINYATTN_EXPONENTIAL                                                                      \
   "vldrw.u32 q0, [r0], #16\n vsub.f32 q0, q0, r2\n vmul.f32 q0, q0, r3\n vdup.32 q1, r5\n"        \
   "vfma.f32 q1, q0, r4\n vcmp.f32 le, q3, q0\n vsub.f32 q2, q1, r5\n vfma.f32 q0, q2, r6\n"       \
   "vshl.i32 q1, q1, #23\n vfma.f32 q0, q2, r7\n vdup.32 q2, r8\n vfmas.f32 q2, q0, r9\n"          \
-  "mov r12, #0x3f000000\n vfmas.f32 q2, q0, r10\n vfmas.f32 q2, q0, r11\n"                        \
+  "mov r12, #0x3f000000\n vfmas.f32 q2, q0, r10\n vmov.i32 q4, #0\n vfmas.f32 q2, q0, r11\n"      \
   "vfmas.f32 q2, q0, r12\n mov r12, #0x3f800000\n vfmas.f32 q2, q0, r12\n"                        \
-  "vfmas.f32 q2, q0, r12\n vmov.i32 q0, #0\n vpst\n vaddt.i32 q0, q2, q1\n"                       \
-  "vstrw.32 q0, [r1], #16\n"
+  "vfmas.f32 q2, q0, r12\n vpst\n vaddt.i32 q4, q2, q1\n vstrw.32 q4, [r1], #16\n"
   // The sixteen lanes of the sum are in q0 to q3.
 #define TINYATTN_ADD(sum) "vldrw.u32 q4, [r1], #16\n vadd.f32 " sum ", " sum ", q4\n"
 #define TINYATTN_ADD_PART(sum)                                                                    \
