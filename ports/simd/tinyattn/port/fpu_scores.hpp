@@ -15,7 +15,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct fpu_scores {
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
     !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
-  static void scale_all(const std::uint32_t* sums, float scale, float* out,
+  // No addend: sums begin with it.
+  static void scale_all(const std::uint32_t* sums, std::uint32_t, float scale, float* out,
                         std::size_t count) noexcept {
     scale_alike(sums, __builtin_bit_cast(std::uint32_t, scale), out, count);
   }
