@@ -302,14 +302,16 @@ void check_scaled_sums(Check& check) {
     for (const float step : {0x1p-77f, 0x1p-64f, 0x1p-41f, 0x1p-13f, 0x1p50f})
       for (const std::int32_t sum : sums)
         for (const float by : scales.elements) {
-          const float scale = by * factor, bias = by * 0x1p-120f;
+          const float scale = by * factor, product = Reference::mul(scale, step);
           const auto bits = static_cast<std::uint32_t>(sum);
-          float out[2];
-          kernel::scale_sums<Port>(&bits, 0, &scale, step, nullptr, out, 1);
-          kernel::scale_sums<Port>(&bits, 0, &scale, step, &bias, out + 1, 1);
-          const float product = Reference::mul(scale, step);
-          check.same_bits(out[0], Reference::mul(static_cast<float>(sum), product));
-          check.same_bits(out[1], Reference::fma(static_cast<float>(sum), product, bias));
+          float out;
+          const float without = Reference::mul(static_cast<float>(sum), product);
+          kernel::scale_sums<Port>(&bits, 0, &scale, step, nullptr, &out, 1);
+          check.same_bits(out, without);
+          for (const float bias : {by * 0x1p-120f, -without, without * 0.99609375f, without * by, without * by * -512.0f}) {
+            kernel::scale_sums<Port>(&bits, 0, &scale, step, &bias, &out, 1);
+            check.same_bits(out, Reference::fma(static_cast<float>(sum), product, bias));
+          }
         }
 }
 
