@@ -13,8 +13,11 @@
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct fpu_scores {
-#if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
-    !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
+  // On the cores for which fpu_integers packs rows: their sums lack nothing, and the addend is 0.
+  // At -Os the compiler's loops take less flash.
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
+    __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&           \
+    !defined(__OPTIMIZE_SIZE__)
   // No addend: sums begin with it.
   static void scale_all(const std::uint32_t* sums, std::uint32_t, float scale, float* out,
                         std::size_t count) noexcept {
