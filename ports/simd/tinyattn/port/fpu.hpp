@@ -222,5 +222,6 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
     return detail::rounded(a * b);
   }
 };
+#undef TINYATTN_M33
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -11,7 +11,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-// ARMv8-M with an FPU that has no doubles.
+// ARMv8-M with an FPU that has no doubles. fpu.hpp undefines the macro.
 #if defined(__OPTIMIZE__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
     __ARM_ARCH >= 8 && !(__ARM_FP & 8)
 #define TINYATTN_M33
