@@ -165,8 +165,8 @@ struct soft_integers : soft_scaling {
                                                          std::uint32_t*, std::uint32_t*) noexcept {
     asm volatile(
         "push {r4-r11, lr}\n ldr r6, [sp, #36]\n add r7, r0, r6, lsl #2\n str r7, [sp, #36]\n"
-        "subs r4, r3, r6\n mov r5, r3\n subs r3, r2, r4\n lsls r6, r6, #28\n adr.w r6, 2f\n bpl 4f\n"
-        "subs r0, #32\n subs r1, #32\n subs r4, #8\n adr.w r6, 3f\n 4: "
+        "subs r4, r3, r6\n mov r5, r3\n subs r3, r2, r4\n lsls r6, r6, #28\n adr.w r6, 2f\n"
+        "bpl 4f\n subs r0, #32\n subs r1, #32\n subs r4, #8\n adr.w r6, 3f\n 4: "
         "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
         "push {r0, r1, r4-r6, r10-r12, lr}\n"
         "1: ldm sp, {r0, r1, r4-r6, r10-r12, lr}\n adds r2, r3, r4\n adds r3, r2, r5\n"

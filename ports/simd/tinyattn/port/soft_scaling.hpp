@@ -171,8 +171,8 @@ struct soft_scaling : magnitudes {
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
   static constexpr std::uint32_t power_offset = 87;
-  // r0 is in sums, which end at r8; scales, bias and out are r9, r10 and r11 bytes from the next sum.
-  // Without a bias r10 is 1. r12 is power, lr addend.
+  // r0 is in sums, which end at r8; scales, bias and out are r9, r10 and r11 bytes from the next
+  // sum. Without a bias r10 is 1. r12 is power, lr addend.
   [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
       const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
       std::uint32_t) noexcept {
