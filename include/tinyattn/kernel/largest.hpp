@@ -23,7 +23,6 @@ constexpr float of_rank(std::uint32_t rank) noexcept {
   constexpr std::uint32_t sign = 0x80000000u;
   return __builtin_bit_cast(float, (rank & sign) != 0 ? rank - sign : 0u - rank);
 }
-// A comparison of floats is a function without an FPU.
 constexpr bool is_one(float x) noexcept { return rank_of(x) == rank_of(1.0f); }
 inline constexpr std::uint32_t lowest_rank = rank_of(-infinity), highest_rank = rank_of(infinity);
 
@@ -147,7 +146,8 @@ class Few {
     for (std::size_t top = (size_ + 1) / 2; top-- != 0;) sink(top);
   }
 
-  // Moves entries by `By` places.
+  // Sorts entries that are `By` places apart by their indices, each by insertion: after 6, sorting
+  // by 1 moves few of them far.
   template <std::ptrdiff_t By>
   constexpr void sort() noexcept {
     for (Entry* next = entries_ + By; next < entries_ + size_; ++next) {

@@ -102,7 +102,7 @@ struct Maxima {
   std::uint32_t key_scale = 0, value_scale = 0;
 };
 
-// Clears the last vector of `count` sums, before they are written: vectors read beyond the last.
+// Clears the last vector of sums before they are written, if vectors will read beyond the last.
 template <class Port>
 TINYATTN_KERNEL void clear_last_vector(std::uint32_t* sums, std::size_t count) noexcept {
   if constexpr (Port::lanes > 1 && !scales_sums<Port>)

@@ -188,9 +188,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 // For the attention of a cache of int8. A port of four or eight lanes has the last four or none.
 //
 //   find_scores(block)      the scores of a block of keys, and their maxima: see score_block.hpp
-//   and
-//                           the loop of this name in kernel/int8/scores.hpp, whose results it gives
-//                           unless a key is shifted left
+//                           and the loop of this name in kernel/int8/scores.hpp, whose results it
+//                           gives unless a key is shifted left
 //   weigh(scores, value_scales, count, most, right, power_shift, powers)
 //                           turns scores into weights, as that of kernel/int8/scores.hpp; returns
 //                           the sum of the powers, and in the high word that of the weights

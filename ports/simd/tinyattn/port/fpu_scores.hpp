@@ -39,8 +39,9 @@ struct fpu_scores {
                  "pop {r0}\n add r0, #36\n stm r0, {r9-r11}\n pop {r4-r11, pc}");
   }
 #undef TINYATTN_TAKE_GREATER
-  // r11 is by how much a score is below the largest, then by how many places its power is shifted.
-  // The sums are in r7 and r8.
+  // r11 is by how much a score is below the largest, then by how many places its power is shifted;
+  // r10 is 2^20 plus its low five bits, so that entry - (entry >> 20) * r10 drops the high bits and
+  // interpolates. The sums are in r7 and r8.
   [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static std::uint64_t weigh(
       std::int32_t*, const std::uint8_t*, std::size_t, std::uint32_t, std::uint32_t, std::uint32_t,
       const std::uint32_t*) noexcept {

@@ -84,7 +84,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
                                                          std::size_t count) noexcept {
   const auto a = __builtin_bit_cast(std::uint32_t, factor);
   const std::uint32_t a_exponent = a << 1 >> 24;
-  // of x, from which on a first product has the exponent 64; to 125 above that are ordinary
+  // the exponent of x with which that of the first product is 64; up to 125 more are ordinary
   const std::uint32_t least = a_exponent - 64 < 127 ? 191 - a_exponent : 256;
   for (const float* const end = x + count; x != end; ++x, ++by, ++out) {
     const auto b = __builtin_bit_cast(std::uint32_t, *x);

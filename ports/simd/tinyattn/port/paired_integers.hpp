@@ -139,9 +139,9 @@ struct paired_integers {
   static constexpr std::size_t block_vectors = Instructions::block_vectors;
   static constexpr std::size_t block = block_vectors * vector_bytes;
 
-  // One row of blocks, perhaps after part of a vector: a block stays in registers while columns
-  // pass, whose codes are read one behind the other. From a cache of the second level that takes
-  // three quarters of the time.
+  // One row of whole blocks, the first perhaps after part of a vector: a block stays in registers
+  // while columns pass, each of whose codes are read in order. Codes in a second-level cache then
+  // take three quarters of the time.
   static void dots_in_blocks(const std::int32_t* q, const std::uint8_t* codes, std::size_t stride,
                              std::size_t terms, std::size_t cols, std::uint32_t* sums) noexcept {
     for (std::size_t c = 0;;) {
