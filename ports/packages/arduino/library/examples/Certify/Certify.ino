@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Prints one line: whether this chip computes the bits that every machine computes, and how many cycles it takes. Send it to the project,
-// or let examples/certify/read.py of a clone read it. A Cortex-M0 at 16 MHz computes for three minutes.
+// or let examples/certify/read.py of a clone read it. A Cortex-M0 at 16 MHz computes for two minutes.
 #include <tinyattn.h>
 #include <tinyattn/certify/certify.h>
 
