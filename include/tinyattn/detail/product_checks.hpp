@@ -52,4 +52,15 @@ consteval bool check_matmul_transposed() noexcept {
   return floats && agree && fits;
 }
 
+// Of matrices that are repeated for each other; `agree`: the inner extents of both do.
+template <class TensorA, class TensorB, class Out, class Result, bool agree>
+consteval bool check_products() noexcept {
+  constexpr bool floats = holds_floats<TensorA> && holds_floats<TensorB> && is_writable<Out>;
+  static_assert(floats, "a, b and out must hold floats, and out must not be const");
+  static_assert(agree, "columns of a must equal the rows of b, or its columns if it is transposed");
+  static_assert(!agree || same_shape<Out, Result>,
+                "out must have the leading extents, the rows of a and the columns of b");
+  return floats && agree && same_shape<Out, Result>;
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

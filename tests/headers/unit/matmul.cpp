@@ -3,6 +3,8 @@
 // Products in every form of a call: every element is a sequential sum of fma for increasing k.
 #include "tinyattn/matmul.hpp"
 
+#include "tinyattn/strided.hpp"
+
 #include "catalogue/operations.hpp"
 #include "forms.hpp"
 
@@ -12,6 +14,29 @@ using namespace tinyattn::test;
 namespace {
 
 constexpr Test tests[] = {
+    everywhere("leading extents are repeated for each other, on either side",
+               [](Check& check) {
+                 const auto check_matrices = [&](const auto& a, const auto& b, std::size_t of_a, std::size_t of_b) {
+                   const auto one = [](const auto& m, std::size_t index) {
+                     constexpr std::size_t rows = detail::LayoutOf<decltype(m)>::rows, cols = detail::LayoutOf<decltype(m)>::cols;
+                     Matrix<float, rows, cols> result{};
+                     for (std::size_t i = 0; i < rows * cols; ++i) result.elements[i] = m.elements[index * rows * cols + i];
+                     return result;
+                   };
+                   const auto all = matmul(opaque(a), b);
+                   static_assert(decltype(all)::rank == 4 || decltype(all)::rank == 3);
+                   for (std::size_t i = 0, many = detail::LayoutOf<decltype(all)>::batch; i < many; ++i)
+                     check.same_bits(one(all, i), matmul(one(a, i / (of_a == 1 ? many : of_b)), one(b, i % of_b)));
+                   check_output(check, all, [&](auto& out) { matmul(a, b, out); });
+                 };
+                 check_matrices(drawn<Matrix<float, 3, 5>>(1), drawn<Tensor<float, 2, 5, 7>>(2), 1, 2);
+                 check_matrices(drawn<Tensor<float, 2, 1, 3, 5>>(1), drawn<Tensor<float, 3, 5, 7>>(2), 2, 3);
+                 const auto a = drawn<Tensor<float, 2, 1, 3, 5>>(1);
+                 const auto b = drawn<Tensor<float, 4, 7, 5>>(2);
+                 Tensor<float, 4, 5, 7> turned{};
+                 copy(StridedView<const float, Extents<4, 5, 7>, Strides<35, 1, 5>>{b.data()}, turned);
+                 check.same_bits(matmul_transposed(a, b), matmul(a, turned));
+               }),
     everywhere("a product that fits on paper",
                [](Check& check) {
                  const auto m = opaque(matrix<float>({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}}));

@@ -158,6 +158,16 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec at_most(float most,
   return Port::select_less(Port::splat(most), x, Port::splat(most), x);
 }
 
+// Returns 1 / (1 + e^-x), from e^-|x|. It is 0 below -86: e^x would soon be subnormal.
+template <class Port>
+constexpr typename Port::vec sigmoid(typename Port::vec x) noexcept {
+  const auto size = negative_magnitude<Port>(x);
+  const auto e = exp_of_nonpositive<Port>(
+      Port::select_less(size, Port::splat(-86.0f), Port::splat(exp_is_zero), size));
+  const auto share = Port::select_less(x, Port::splat(0.0f), e, Port::splat(1.0f));
+  return quotient<Port>(share, Port::add(e, Port::broadcast(1.0f)));
+}
+
 // Evaluates a polynomial at x; the coefficient of the highest power comes first.
 template <class Port, std::size_t Count>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec polynomial(
