@@ -30,16 +30,18 @@ constexpr std::size_t floats_of(const tinyattn_decoder& d) noexcept {
   return TINYATTN_DECODER_SCRATCH(d.d_model, d.d_hidden, Cache::scores(d));
 }
 // As kernels divide them; each part of a maximum is the larger one here once.
-static_assert(
-    TINYATTN_GROUPED_LAYER_SCRATCH(12, 6, 5, 7) == kernel::layer_scratch(12, 6, 5, 7) &&
-    TINYATTN_ENCODER_SCRATCH(12, 6, 1, 7) == 7 * 12 + kernel::layer_scratch(12, 6, 7, 7) &&
-    TINYATTN_ENCODER_SCRATCH(12, 6, 999, 1) == 12 + kernel::hidden_scratch(1, 999, true) &&
-    TINYATTN_DECODER_SCRATCH(12, 3, 9) == 12 + kernel::cached_block_scratch(1, 12, 3, true, 9) &&
-    TINYATTN_DECODER_SCRATCH(12, 203, 9) ==
-        12 + kernel::cached_block_scratch(1, 12, 203, true, 9) &&
-    TINYATTN_WINDOW_SCORES(5, 3, 1) == kernel::window_scores(5, 3, 1) &&
-    TINYATTN_INTEGERS(1, 17) == kernel::integer_row(17) &&
-    TINYATTN_CACHE_INTEGERS(1, 9, 17) == kernel::int8_cache_scratch(9, 17));
+static_assert(TINYATTN_GROUPED_LAYER_SCRATCH(12, 6, 5, 7) == kernel::layer_scratch(12, 6, 5, 7) &&
+              TINYATTN_ENCODER_SCRATCH(12, 6, 1, 7) ==
+                  7 * 12 + kernel::layer_scratch(12, 6, 7, 7) &&
+              TINYATTN_ENCODER_SCRATCH(12, 6, 999, 1) ==
+                  12 + kernel::hidden_scratch(1, 999, true) &&
+              TINYATTN_DECODER_SCRATCH(12, 3, 9) ==
+                  12 + kernel::cached_block_scratch(1, 12, 3, true, 9, 12) &&
+              TINYATTN_DECODER_SCRATCH(12, 203, 9) ==
+                  12 + kernel::cached_block_scratch(1, 12, 203, true, 9, 12) &&
+              TINYATTN_WINDOW_SCORES(5, 3, 1) == kernel::window_scores(5, 3, 1) &&
+              TINYATTN_INTEGERS(1, 17) == kernel::integer_row(17) &&
+              TINYATTN_CACHE_INTEGERS(1, 9, 17) == kernel::int8_cache_scratch(9, 17));
 
 constexpr std::size_t head_dim_of(const tinyattn_decoder& d) noexcept {
   return d.d_model / d.num_heads;

@@ -28,9 +28,10 @@ struct KeyValueCache {
   static_assert(
       config.causal,
       "a layer that is not causal has no cache: its first tokens attend to the later ones");
+  static_assert(d_key<config> == d_value<config>, "a cache is filled from inputs of one width");
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {
-    return kernel::cached_scratch(rows, config.d_out, scores_in_floats<config>);
+    return kernel::cached_scratch(rows, width_of_heads<config>, scores_in_floats<config>);
   }
   template <std::size_t Rows>
   using Integers = IntegerWorkspace<integer_width<config>, Rows, words_of_scores<config>>;
@@ -38,7 +39,7 @@ struct KeyValueCache {
     return floats(rows) + integer_words<integer_width<config>, words_of_scores<config>>(rows);
   }
   static constexpr std::size_t rows_at_once =
-      cached_rows(kernel::maximum(config.d_in, config.d_out), words);
+      cached_rows(kernel::maximum(config.d_in, width_of_heads<config>), words);
 
   static_assert(fits_in_memory(kv_width, cached_tokens<config>),
                 "a cache has more bytes than this target can address");

@@ -41,6 +41,14 @@ struct AttentionConfig {
                                        // int8: of magnitudes below 114,240
   std::size_t window = 0;              // 0: a token attends to all tokens before it. Else to
                                        // itself and the window - 1 before it; causal only
+  std::size_t head_dim = 0;            // 0 means d_out / num_heads. Else out_proj maps the
+                                       // num_heads * head_dim features of all heads to d_out
+  std::size_t rotary_dim = 0;          // 0 means head_dim. Else only so many features of a head
+                                       // rotate, the first ones
+  bool qk_norm = false;                // an RmsNorm of each head of queries and keys, before they
+                                       // rotate
+  std::size_t d_key = 0;               // features of key inputs; 0 means d_in
+  std::size_t d_value = 0;             // features of value inputs; 0 means d_in
 };
 
 }  // namespace tinyattn

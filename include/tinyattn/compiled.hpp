@@ -108,9 +108,12 @@ void describe_rotary_to(tinyattn_layer& to) noexcept {
 
 template <AttentionConfig config>
 tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
+  static_assert(tinyattn::detail::check_heads<config>());
   static_assert(!tinyattn::detail::has_band<config>,
                 "the compiled library has no layer with a window: take layer.forward, or a decoder "
                 "of tinyattn_models.h");
+  static_assert(!tinyattn::detail::has_other_sources<config>,
+                "the compiled library has no d_key and d_value: take layer.forward");
   tinyattn_layer to;
   to.kind = config.weights == Weights::int8 ? &tinyattn_layer_int8 : &tinyattn_layer_floats;
   to.d_in = config.d_in;

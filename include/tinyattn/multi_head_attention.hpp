@@ -14,11 +14,29 @@
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"
+#include "tinyattn/normalization.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// A projection, and a norm of each head of its outputs: of queries or keys with qk_norm.
+template <class Projection, std::size_t HeadDim>
+struct NormedProjection {
+  Projection linear;      // to all heads
+  RmsNorm<HeadDim> norm;  // of each
+
+  friend constexpr bool operator==(const NormedProjection&, const NormedProjection&) = default;
+
+  using Members = detail::Members<detail::names<"linear", "norm">, &NormedProjection::linear,
+                                  &NormedProjection::norm>;
+
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const NormedProjection& normed) noexcept {
+    return describe(normed.linear);
+  }
+};
 
 // Multi-head attention with split heads: head h reads the head_dim columns of the queries, keys and
 // values from column h * head_dim on, and writes the same columns of the context. If num_kv_heads
@@ -26,26 +44,37 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // Vaswani et al., "Attention Is All You Need", 2017.
 //
 // In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
-// the same extents, but d_out columns. `tokens` may be any number up to context_length.
+// the same extents, but d_out columns. `tokens` may be any number up to context_length. Inputs of
+// keys and values have d_key and d_value columns where config has these.
 template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(detail::check_attention_config<config>());
   static constexpr std::size_t head_dim = detail::head_dim<config>;             // width of a head
   static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;  // width of keys
+  static constexpr std::size_t width = detail::width_of_heads<config>;          // width of queries
+  // A Projection, or with qk_norm a NormedProjection.
+  template <class Projection>
+  using OfHeads =
+      std::conditional_t<config.qk_norm, NormedProjection<Projection, head_dim>, Projection>;
   // The type of query.
-  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias, config.weights>;
-  // The type of key and value.
-  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias, config.weights>;
+  using QueryProjection = OfHeads<Linear<config.d_in, width, config.qkv_bias, config.weights>>;
+  // The type of key.
+  using KeyProjection =
+      OfHeads<Linear<detail::d_key<config>, kv_width, config.qkv_bias, config.weights>>;
+  // The type of value.
+  using ValueProjection =
+      Linear<detail::d_value<config>, kv_width, config.qkv_bias, config.weights>;
   // The type of out_proj.
-  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias, config.weights>;
+  using OutputProjection = Linear<width, config.d_out, config.out_bias, config.weights>;
   // The number of weights and biases, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>(),
                                parameter_bytes = detail::bytes_of_parameters<MultiHeadAttention>();
   static constexpr DropoutRate dropout_rate = config.dropout;  // for attention weights in training
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // for outputs
-  QueryProjection query;                                                         // [d_in, d_out]
-  KeyProjection key, value;                                                      // [d_in, kv_width]
-  // [d_out, d_out]
+  QueryProjection query;                                                         // [d_in, width]
+  KeyProjection key;      // [d_key, kv_width]
+  ValueProjection value;  // [d_value, kv_width]
+  // [width, d_out]
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. Nothing is kept between calls.
@@ -116,6 +145,8 @@ struct MultiHeadAttention {
   //
   //   forward_with_weights(x, out, weights, workspace)
   //   forward_with_weights(query_input, key_input, value_input, out, weights, workspace)
+  //
+  // After the inputs there may be a mask.
   template <class... Arguments>
   requires(detail::is_forward_with_weights<
            MultiHeadAttention,

@@ -126,6 +126,15 @@ struct MatrixView {
   }
 };
 
+// A height and a width, such as those of a kernel; one number is both.
+struct Size2d {
+  std::size_t height, width;  // rows and columns
+
+  // Of one number, or of two.
+  constexpr Size2d(std::size_t both) noexcept : height(both), width(both) {}  // NOLINT
+  constexpr Size2d(std::size_t h, std::size_t w) noexcept : height(h), width(w) {}
+};
+
 // The type of the weights of a layer, or of the keys and values of a cache.
 enum class Weights : unsigned char {
   f32,  // floats

@@ -43,6 +43,8 @@ struct TokenizerConfig {
   bool remove_extra_spaces = false;  // SentencePiece's remove_extra_whitespaces
   bool divided_at_spaces = false;    // no piece has a space after another character
   bool whole_replacement = false;    // of bytes: nothing is merged with a part of U+FFFD
+  bool divided_at_digits = false;    // of bytes: each digit is a text of its own
+  bool prefix_before_words = false;  // dummy_prefix is not put before a text that begins with one
 };
 
 }  // namespace tinyattn
@@ -137,7 +139,8 @@ struct Tokenizer {
       config.dummy_prefix,
       config.remove_extra_spaces,
       config.divided_at_spaces,
-      config.whole_replacement};
+      config.whole_replacement,
+      config.divided_at_digits};
 
   // Returns whether all characters are known.
   constexpr bool put(const char* begin, const char* end, kernel::Output16& out) const noexcept {
@@ -148,8 +151,10 @@ struct Tokenizer {
     else if constexpr (config.kind == TokenizerKind::llama2c)
       kernel::encode_text<encoding>(pieces(), kernel::Llama2cText(begin, end), out);
     else
-      kernel::encode_text<encoding>(
-          pieces(), kernel::Sentence(begin, end, encoding.has_prefix, encoding.removes), out);
+      kernel::encode_text<encoding>(pieces(),
+                                    kernel::Sentence(begin, end, encoding.has_prefix,
+                                                     encoding.removes, config.prefix_before_words),
+                                    out);
     return true;
   }
 };

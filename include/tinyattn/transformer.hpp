@@ -12,6 +12,7 @@
 #include "tinyattn/normalization.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn {
 
@@ -23,6 +24,7 @@ struct BlockConfig {
   FeedForwardConfig feed_forward;                      // d_model is the width of the block
   Normalization normalization = Normalization::layer;  // of both norms
   bool norm_first = true;  // normalize the input of a part, not the sum after it
+  bool parallel = false;   // x + attention(norm(x)) + feed_forward(other norm(x)), as GPT-NeoX
 };
 
 // The shape of a Transformer: blocks one after the other, and a norm after the last.
@@ -43,7 +45,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // [..., tokens, d_model]; out may be x.
 template <BlockConfig config>
 struct TransformerBlock {
-  static_assert(detail::check_block_config<config>());
+  static_assert(detail::check_order_of_parts<config>());
 
   using Attention = MultiHeadAttention<config.attention>;  // type of the member attention
   using Hidden = FeedForward<config.feed_forward>;         // type of the member feed_forward
@@ -109,8 +111,9 @@ struct TransformerBlock {
       &TransformerBlock::feed_forward_norm, &TransformerBlock::feed_forward>;
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
-    return kernel::Block<decltype(describe(block.attention)),
-                         decltype(describe(block.feed_forward))>{
+    using Plain =
+        kernel::Block<decltype(describe(block.attention)), decltype(describe(block.feed_forward))>;
+    return std::conditional_t<config.parallel, kernel::ParallelBlock<Plain>, Plain>{
         describe(block.attention_norm), describe(block.attention),
         describe(block.feed_forward_norm), describe(block.feed_forward), config.norm_first};
   }

@@ -104,15 +104,15 @@ struct ToInt8 {
 
 }  // namespace detail
 
-// Returns a Linear, a Conv1d or an Embedding of floats with int8 weights: each output, or each
-// token, has the scale max |w| / 127, or 1 if all its weights are 0, or NaN if one is NaN or
-// infinite. The result is on the stack unless it is a constant.
+// Returns a Linear, a convolution, a recurrent layer or an Embedding of floats with int8 weights:
+// each output, or each token, has the scale max |w| / 127, or 1 if all its weights are 0, or NaN if
+// one is NaN or infinite. The result is on the stack unless it is a constant.
 template <class Layer>
 requires requires(const Layer& layer) { converted(layer, detail::ToInt8{}); }
 constexpr auto quantize(const Layer& layer) noexcept { return converted(layer, detail::ToInt8{}); }
 
-TINYATTN_DIAGNOSTIC(
-    class First, quantize(const First&, const auto&...),
-    "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats")
+TINYATTN_DIAGNOSTIC(class First, quantize(const First&, const auto&...),
+                    "quantize takes (layer): a Linear, a Conv1d, a Gru, an Lstm or an Embedding "
+                    "whose weights are floats")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

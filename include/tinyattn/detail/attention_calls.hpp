@@ -26,15 +26,42 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Returns attention as kernels take it: a Layer, or a GroupedLayer if heads share keys or features
-// rotate. It may have adapters.
+// Returns a layer whose heads have norms, a width of their own, or features that do not rotate.
+template <auto config, class Weight>
+TINYATTN_ALWAYS_INLINE constexpr auto layer_of_heads(const kernel::Layer<Weight>& layer,
+                                                     const auto& attention) noexcept {
+  using Rotary = std::remove_cv_t<decltype(config.rotary)>;
+  constexpr std::size_t group = config.num_heads / kv_heads<config>;
+  constexpr std::size_t dim = config.rotary_dim == 0 ? head_dim<config> : config.rotary_dim;
+  constexpr bool is_interleaved = config.rotary == Rotary::interleaved;
+  const auto norm_of = [](const auto& projection) {
+    if constexpr (config.qk_norm)
+      return describe(projection.norm);
+    else
+      return kernel::Norm{head_dim<config>, nullptr, nullptr, 0.0f};
+  };
+  const auto with = [&](const auto& rotation) {
+    const kernel::PartialRotation partial{rotation, dim};
+    return kernel::LayerOfHeads<Weight, std::remove_const_t<decltype(partial)>>{
+        {layer, group, partial}, norm_of(attention.query), norm_of(attention.key), config.d_out};
+  };
+  if constexpr (config.rotary == Rotary::none)
+    return with(kernel::Rotation{});
+  else if constexpr (config.window != 0)
+    return with(endless_rotation<dim, config.rotary_base>(is_interleaved));
+  else
+    return with(rotation<config.context_length, dim, config.rotary_base>(is_interleaved));
+}
+
+// Returns attention as kernels take it: a Layer, a GroupedLayer if heads share keys or features
+// rotate, or a LayerOfHeads. It may have adapters.
 template <auto config>
-TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
-                                                         const auto&... adapters) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr auto describe_layer(const auto& attention,
+                                                     const auto&... adapters) noexcept {
   constexpr std::size_t dim = head_dim<config>;
   using Weight = std::remove_const_t<decltype(describe(attention.query, adapters.query...).weight)>;
   const kernel::Layer<Weight> layer{config.d_in,
-                                    config.d_out,
+                                    width_of_heads<config>,
                                     config.num_heads,
                                     dim,
                                     inverse_sqrt<dim>,
@@ -47,6 +74,8 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
   constexpr bool is_interleaved = config.rotary == Rotary::interleaved;
   if constexpr (!is_grouped<config>)
     return layer;
+  else if constexpr (has_own_heads<config>)
+    return layer_of_heads<config>(layer, attention);
   else if constexpr (config.rotary == Rotary::none)
     return kernel::GroupedLayer<Weight>{layer, group, {}};
   else if constexpr (config.window != 0)
@@ -55,6 +84,18 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
   else
     return kernel::GroupedLayer<Weight>{
         layer, group, rotation<config.context_length, dim, config.rotary_base>(is_interleaved)};
+}
+
+// The same, of OtherSources if it has them.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
+                                                         const auto&... adapters) noexcept {
+  using Described = decltype(describe_layer<config>(attention, adapters...));
+  if constexpr (has_other_sources<config>)
+    return kernel::OtherSources<Described>{describe_layer<config>(attention, adapters...),
+                                           d_key<config>, d_value<config>};
+  else
+    return describe_layer<config>(attention, adapters...);
 }
 
 // What queries, keys and values are computed from.
@@ -138,7 +179,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention,
     constexpr kernel::CallShape shape{tokens, source_tokens, config.d_in, config.d_out,
                                       head_dim<config>};
     constexpr kernel::CallShape specialized =
-        is_grouped<config> || has_band<config> || sizeof...(Weights) != 0
+        is_grouped<config> || has_band<config> || has_other_sources<config> ||
+                sizeof...(Weights) != 0
             ? kernel::CallShape{}
             : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
     forward_batch<config, specialized>(attention, tokens, source_tokens, inputs, mask, out,
@@ -248,8 +290,7 @@ consteval bool is_forward() noexcept {
 template <class Attention, class... Arguments>
 consteval bool is_forward_with_weights() noexcept {
   using Said = Call<2, Arguments...>;
-  if constexpr (!Said::is_call || Said::has_mask || Said::has_counts || Said::has_cache ||
-                Said::has_generator)
+  if constexpr (!Said::is_call || Said::has_counts || Said::has_cache || Said::has_generator)
     return false;
   else
     return std::is_base_of_v<typename Attention::Workspace,
@@ -286,7 +327,7 @@ constexpr void forward_attention_with_weights(const auto& attention, auto&... ar
   using Said = Call<2, Types...>;
   const Inputs inputs{nth<0>(arguments...), nth<Said::key>(arguments...),
                       nth<Said::value>(arguments...)};
-  forward_all<config>(attention, inputs, NoMask{}, nth<Said::out>(arguments...),
+  forward_all<config>(attention, inputs, mask_of<Said>(arguments...), nth<Said::out>(arguments...),
                       nth<Said::workspace>(arguments...), nth<Said::out + 1>(arguments...));
 }
 

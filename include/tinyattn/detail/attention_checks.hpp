@@ -4,6 +4,7 @@
 // caller then computes nothing, so that no page of errors follows.
 #pragma once
 
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/shape.hpp"
 
@@ -86,8 +87,8 @@ consteval bool check_layer() noexcept {
   using LayoutKey = LayoutOf<Key>;
   using LayoutValue = LayoutOf<Value>;
   constexpr bool floats = holds_floats<Query> && holds_floats<Key> && holds_floats<Value>;
-  constexpr bool columns = LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in &&
-                           LayoutValue::cols == config.d_in;
+  constexpr bool columns = LayoutQuery::cols == config.d_in && LayoutKey::cols == d_key<config> &&
+                           LayoutValue::cols == d_value<config>;
   constexpr bool batches = same_batch<Query, Key> && same_batch<Query, Value>;
   constexpr bool lengths = counted_at_run_time || (LayoutQuery::rows <= config.context_length &&
                                                    LayoutKey::rows <= config.context_length);
@@ -95,7 +96,9 @@ consteval bool check_layer() noexcept {
   constexpr bool sources = LayoutKey::rows == LayoutValue::rows;
   constexpr bool inputs = floats && columns && sources && batches && lengths;
   static_assert(floats, "x must hold floats");
-  static_assert(columns, "x must have d_in columns");
+  static_assert(columns || has_other_sources<config>, "x must have d_in columns");
+  static_assert(columns || !has_other_sources<config>,
+                "inputs of query, key and value must have d_in, d_key and d_value columns");
   static_assert(sources, "key and value inputs must have the same number of tokens");
   static_assert(batches, "query, key and value inputs must have the same batch extents");
   static_assert(lengths, "more tokens than context_length");

@@ -20,15 +20,31 @@ inline constexpr std::size_t kv_heads =
     config.num_kv_heads == 0 ? num_heads<config> : config.num_kv_heads;
 
 template <auto config>
-inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
+inline constexpr std::size_t head_dim =
+    config.head_dim != 0 ? config.head_dim : config.d_out / num_heads<config>;
+
+// The features of all heads together.
+template <auto config>
+inline constexpr std::size_t width_of_heads =
+    config.head_dim != 0 ? num_heads<config>* config.head_dim : config.d_out;
+
+// The features of key and value inputs, and whether they are others than those of queries.
+template <auto config>
+inline constexpr std::size_t d_key = config.d_key == 0 ? config.d_in : config.d_key;
+template <auto config>
+inline constexpr std::size_t d_value = config.d_value == 0 ? config.d_in : config.d_value;
+template <auto config>
+inline constexpr bool has_other_sources =
+    d_key<config> != config.d_in || d_value<config> != config.d_in;
 
 // The widest input that projections quantize, or 0 without int8 weights.
 template <auto config>
 inline constexpr bool has_int8_weights = config.weights == decltype(config.weights)::int8;
 template <auto config>
-inline constexpr std::size_t integer_width = has_int8_weights<config>
-                                                 ? kernel::maximum(config.d_in, config.d_out)
-                                                 : 0;
+inline constexpr std::size_t integer_width =
+    has_int8_weights<config> ? kernel::maximum(kernel::maximum(config.d_in, width_of_heads<config>),
+                                               kernel::maximum(d_key<config>, d_value<config>))
+                             : 0;
 template <auto config>
 inline constexpr std::size_t integer_width_of_feed_forward = has_int8_weights<config>
                                                                  ? kernel::maximum(config.d_model,
@@ -69,9 +85,15 @@ inline constexpr std::size_t words_of_call =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, config.context_length + 7)
                            : 0;
 
-// Whether query heads share key heads, or features rotate.
+// Whether heads have norms, a width of their own, or features that do not rotate.
 template <auto config>
-inline constexpr bool is_grouped = kv_heads<config> != config.num_heads || rotates<config>;
+inline constexpr bool has_own_heads =
+    config.qk_norm || config.head_dim != 0 || config.rotary_dim != 0;
+
+// Whether query heads share key heads, features rotate, or heads are their own.
+template <auto config>
+inline constexpr bool is_grouped =
+    kv_heads<config> != config.num_heads || rotates<config> || has_own_heads<config>;
 
 // Whether a call without a cache has tokens from which its last token is too far.
 template <auto config>

@@ -49,7 +49,7 @@ using KeysAndValuesOfCall =
 // All the scratch of a layer.
 template <auto config>
 struct LayerWorkspace {
-  static constexpr std::size_t width = config.d_out, tokens = config.context_length,
+  static constexpr std::size_t width = width_of_heads<config>, tokens = config.context_length,
                                kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t block_rows = kernel::block_rows<native_port>(tokens);
   static constexpr std::size_t query_rows = kernel::minimum(block_rows, native_port::query_rows);

@@ -51,7 +51,9 @@ struct BlockWorkspace {
 
 // All the scratch of a call with a cache, and FeatureRows * d_model floats more for each token.
 template <auto config, std::size_t FeatureRows = 0,
-          std::size_t IntegerWidth = integer_width_of_block<config>>
+          std::size_t IntegerWidth = integer_width_of_block<config>,
+          std::size_t Scores = scores_in_floats<config.attention>,
+          std::size_t Words = words_of_scores<config.attention>>
 struct CachedWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
                                d_hidden = config.feed_forward.d_hidden,
@@ -59,19 +61,17 @@ struct CachedWorkspace {
 
   static constexpr std::size_t floats(std::size_t rows) noexcept {
     return rows * FeatureRows * d_model +
-           kernel::cached_block_scratch(rows, d_model, d_hidden, config.feed_forward.gated,
-                                        scores_in_floats<config.attention>);
+           kernel::cached_block_scratch(rows, d_model, d_hidden, config.feed_forward.gated, Scores,
+                                        width_of_heads<config.attention>);
   }
   static constexpr std::size_t words(std::size_t rows) noexcept {
-    return floats(rows) + integer_words<IntegerWidth, words_of_scores<config.attention>>(rows);
+    return floats(rows) + integer_words<IntegerWidth, Words>(rows);
   }
   static constexpr std::size_t rows_at_once =
       cached_rows(kernel::maximum(d_model, d_hidden), words);
 
   float scratch[floats(rows_at_once)];
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, rows_at_once,
-                                         words_of_scores<config.attention>>
-      integers;
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, rows_at_once, Words> integers;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     return kernel::cached_block_parts(scratch + rows_at_once * FeatureRows * d_model, rows_at_once,

@@ -3,6 +3,7 @@
 // Checks of configurations: a static_assert diagnoses what is wrong.
 #pragma once
 
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/kernel/activation.hpp"
 
@@ -11,15 +12,20 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 template <auto config>
 consteval bool check_attention_config() noexcept {
   static_assert(config.num_heads != 0, "num_heads must not be zero");
-  static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0,
-                "d_out must be divisible by num_heads");
+  static_assert(
+      config.head_dim != 0 || config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0,
+      "d_out must be divisible by num_heads");
+  static_assert(config.head_dim == 0 || config.out_proj,
+                "a head_dim needs out_proj, which maps all heads to d_out");
   static_assert(config.num_heads % (config.num_kv_heads == 0 ? 1 : config.num_kv_heads) == 0,
                 "num_heads must be divisible by num_kv_heads");
   static_assert(config.rotary <= decltype(config.rotary)::halves,
                 "rotary must be Rotary::none, interleaved or halves");
-  static_assert(config.rotary == decltype(config.rotary)::none ||
-                    config.d_out / (config.num_heads == 0 ? 1 : config.num_heads) % 2 == 0,
+  static_assert(config.rotary == decltype(config.rotary)::none || head_dim<config> % 2 == 0 ||
+                    config.rotary_dim != 0,
                 "head_dim must be even for rotary positions");
+  static_assert(config.rotary_dim % 2 == 0 && config.rotary_dim <= head_dim<config>,
+                "rotary_dim must be even, and at most head_dim");
   static_assert(config.rotary == decltype(config.rotary)::none || config.rotary_base != 0,
                 "rotary_base must not be zero");
   static_assert(config.cache <= decltype(config.cache)::int8, "cache must be Weights::f32 or int8");
@@ -35,11 +41,28 @@ consteval bool check_attention_config() noexcept {
   return check_type_of_weights<config.weights>();
 }
 
+// Of what has no gradients, no adapters, and is not in the compiled library.
+template <auto config>
+consteval bool check_heads() noexcept {
+  constexpr bool plain = !has_own_heads<config>;
+  static_assert(plain,
+                "a layer with head_dim, rotary_dim or qk_norm is for inference by the headers: it "
+                "is not trained, nor in the compiled library");
+  return plain;
+}
+template <auto config>
+consteval bool check_plain_block() noexcept {
+  static_assert(!config.parallel, "a parallel block is not trained");
+  return check_heads<config.attention>() && !config.parallel;
+}
+
 template <auto config>
 consteval bool check_training() noexcept {
   constexpr bool floats = config.weights == decltype(config.weights)::f32;
   static_assert(floats, "a training pass needs weights of floats: int8 weights are not trained");
-  return floats;
+  static_assert(config.d_key == 0 && config.d_value == 0,
+                "a training pass needs keys and values of d_in features: leave out d_key, d_value");
+  return check_heads<config>() && floats;
 }
 
 template <auto config>
@@ -59,6 +82,24 @@ consteval bool check_block_config() noexcept {
   static_assert(config.normalization <= decltype(config.normalization)::rms,
                 "normalization must be Normalization::layer or rms");
   return widths;
+}
+
+template <auto config>
+consteval bool check_order_of_parts() noexcept {
+  static_assert(config.norm_first || !config.parallel, "a parallel block needs norm_first");
+  return check_block_config<config>();
+}
+
+template <auto config>
+consteval bool check_decoder_config() noexcept {
+  constexpr auto cross = config.cross_attention;
+  constexpr bool widths = cross.d_in == config.attention.d_in && cross.d_out == cross.d_in;
+  static_assert(widths, "d_model must equal d_in and d_out of cross_attention");
+  static_assert(cross.d_key == cross.d_value, "a memory has one width, d_key and d_value");
+  static_assert(
+      !cross.causal && cross.rotary == decltype(cross.rotary)::none,
+      "cross_attention is neither causal nor rotary: a token attends to the whole source");
+  return widths && check_block_config<config>();
 }
 
 template <auto config>

@@ -4,7 +4,7 @@
 // caller then computes nothing.
 #pragma once
 
-#include "tinyattn/shape.hpp"
+#include "tinyattn/detail/images.hpp"
 #include "tinyattn/status.hpp"
 
 #include <cstddef>
@@ -12,17 +12,14 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// A tensor [Batch..., Extents...], where Batch are the batch extents of TensorX.
-template <std::size_t... Extents, std::size_t... Batch>
-auto with_batch(std::index_sequence<Batch...>) -> Tensor<float, Batch..., Extents...>;
 template <class TensorX, std::size_t... Extents>
 using WithBatch = decltype(with_batch<Extents...>(typename LayoutOf<TensorX>::batch_extents{}));
 
 // The number of tokens that a convolution makes of `tokens`; 0 if the kernel is longer.
 template <auto config>
 constexpr std::size_t tokens_after(std::size_t tokens) noexcept {
-  const std::size_t padded = tokens + 2 * config.padding;
-  return padded < config.kernel ? 0 : (padded - config.kernel) / config.stride + 1;
+  return kernel::Axis{tokens, 0, 0, config.kernel, config.stride, config.padding, config.dilation}
+      .count();
 }
 
 // The result of a convolution of TensorX.
@@ -53,8 +50,8 @@ consteval bool check_convolution() noexcept {
   static_assert(writable, "out must hold floats, and not be const");
   if constexpr (check_convolved<config, TensorX>()) {
     static_assert(!writable || fits,
-                  "out must have a row for each token of the result, "
-                  "(tokens + 2 * padding - kernel) / stride + 1, and a column for each output");
+                  "out must have a row for each token of the result, tokens_after(tokens), and a "
+                  "column for each output");
     return writable && fits;
   } else {
     return false;

@@ -18,6 +18,11 @@ struct Block {
   bool norm_first;
 };
 
+// A block that computes both parts from x: x + attention(norm(x)) + feed_forward(norm(x)).
+template <class Plain>
+struct ParallelBlock : Plain {
+  static constexpr bool is_parallel = true;
+};
 // The number of rows for which the feed-forward part is computed at a time.
 template <class Port>
 inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
@@ -55,6 +60,38 @@ TINYATTN_KERNEL void add_feed_forward(const auto& block, std::size_t tokens, std
   }
 }
 
+// Adds attention, which part_of has, and the feed-forward part of x to x: the sum waits in part_of,
+// while the memory of x has the norm and what is computed from it.
+template <class Port>
+TINYATTN_KERNEL void add_both_parts(const auto& block, std::size_t tokens, std::size_t most_rows,
+                                    Output x, Output part_of, float* hidden,
+                                    const auto& integers) noexcept {
+  const Norm& norm = block.feed_forward_norm;
+  for (std::size_t first = 0; first < tokens; first += most_rows) {
+    const std::size_t rows = minimum(most_rows, tokens - first);
+    const Output features = x.from(first, 0), sum = part_of.from(first, 0);
+    for (std::size_t i = 0; i < rows; ++i)
+      add_rows<Port>(sum.at(i, 0), features.at(i, 0), sum.at(i, 0), norm.dim);
+    normalize_features<Port>(norm, rows, features, features);
+    feed_forward<Port>(block.feed_forward, rows, features, features, hidden, integers);
+    for (std::size_t i = 0; i < rows; ++i)
+      add_rows<Port>(features.at(i, 0), sum.at(i, 0), features.at(i, 0), norm.dim);
+  }
+}
+
+// Adds attention, which part_of has, then the feed-forward part to x.
+template <class Port>
+TINYATTN_KERNEL void add_parts(const auto& block, std::size_t tokens, std::size_t most_rows,
+                               Output x, Output part_of, float* hidden,
+                               const auto& integers) noexcept {
+  if constexpr (requires { block.is_parallel; }) {
+    add_both_parts<Port>(block, tokens, most_rows, x, part_of, hidden, integers);
+  } else {
+    add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, part_of);
+    add_feed_forward<Port>(block, tokens, most_rows, x, part_of, hidden, integers);
+  }
+}
+
 // Scratch of a block: the output of a part, and the scratch of attention and of the feed-forward
 // part, which share memory.
 template <class Attention = Scratch<>>
@@ -75,9 +112,8 @@ TINYATTN_KERNEL void forward_block(const auto& block, const auto& scratch, std::
       input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   const BatchElement element{0, tokens, tokens, input, input, input, scratch.part_of};
   forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask, IgnoreWeights{});
-  add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
-  add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden,
-                         scratch.attention.integers);
+  add_parts<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden,
+                  scratch.attention.integers);
 }
 
 template <class Integers = NoScratch>
@@ -88,10 +124,10 @@ struct CachedBlockScratch {
 
 // Returns how many floats the scratch above has for `rows` tokens at a time.
 constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model,
-                                           std::size_t d_hidden, bool is_gated,
-                                           std::size_t scores) noexcept {
-  return rows * d_model +
-         maximum(cached_scratch(rows, d_model, scores), hidden_scratch(rows, d_hidden, is_gated));
+                                           std::size_t d_hidden, bool is_gated, std::size_t scores,
+                                           std::size_t width_of_heads) noexcept {
+  return rows * d_model + maximum(cached_scratch(rows, width_of_heads, scores),
+                                  hidden_scratch(rows, d_hidden, is_gated));
 }
 template <class Integers = NoScratch>
 TINYATTN_KERNEL CachedBlockScratch<Integers> cached_block_parts(float* scratch, std::size_t rows,
@@ -108,9 +144,8 @@ TINYATTN_KERNEL void forward_block_cached(const auto& block, const auto& cache, 
       input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
   forward_cached<Port>(block.attention, cache, scratch.attention, past, rows, input,
                        scratch.part_of);
-  add_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
-  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.attention.floats,
-                         scratch.attention.integers);
+  add_parts<Port>(block, rows, rows, x, scratch.part_of, scratch.attention.floats,
+                  scratch.attention.integers);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

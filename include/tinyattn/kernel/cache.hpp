@@ -49,7 +49,8 @@ TINYATTN_KERNEL void store_keys(const auto& layer, const Cached& cache, std::siz
 template <class Port>
 TINYATTN_KERNEL void store_values(const auto& layer, const Cached& cache, std::size_t first,
                                   std::size_t rows, const auto& x, Output) noexcept {
-  project_few<Port>(rows, layer.d_in, kv_width(layer), x, layer.value, cache.values.from(first, 0));
+  project_few<Port>(rows, value_inputs(layer), kv_width(layer), x, layer.value,
+                    cache.values.from(first, 0));
 }
 
 // Computes the context of one head for one query, which has `end` unmasked keys. Computes scores in
@@ -115,11 +116,11 @@ TINYATTN_KERNEL void project_tokens(const auto& layer, const auto& cache, const 
   const Output keys{queries.data, width};
   const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
   project_few<Port>(rows, layer.d_in, width, input, layer.key, keys);
-  rotate<Port>(layer, rows, width, position, keys);
+  place_keys<Port>(layer, rows, width, position, keys);
   store_keys<Port>(layer, cache, first, rows, keys);
   store_values<Port>(layer, cache, first, rows, input, keys);
   project_few<Port>(rows, layer.d_in, layer.d_out, input, layer.query, queries);
-  rotate<Port>(layer, rows, layer.d_out, position, queries);
+  place_queries<Port>(layer, rows, layer.d_out, position, queries);
 }
 
 // Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
@@ -139,7 +140,7 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const auto& cache, const 
     attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
   }
   if (has_output)
-    project_few<Port>(rows, width, width,
+    project_few<Port>(rows, width, out_width(layer),
                       input_of<Port>(layer.output, rows, width, context, scratch.integers),
                       layer.output, out);
 }

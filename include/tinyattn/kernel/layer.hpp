@@ -6,11 +6,13 @@
 
 #include "tinyattn/kernel/attention.hpp"
 #include "tinyattn/kernel/int8/product.hpp"
+#include "tinyattn/kernel/normalization.hpp"
 #include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 #include "tinyattn/scratch.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
@@ -29,6 +31,32 @@ struct GroupedLayer : Layer<Weight> {
   Rotations rotation;
 };
 
+// A layer whose queries and keys are normalized head by head if their norms have weights, and whose
+// output has `out` features, not d_out.
+template <class Weight = const float*, class Rotations = Rotation>
+struct LayerOfHeads : GroupedLayer<Weight, Rotations> {
+  Norm query_norm, key_norm;
+  std::size_t out;
+};
+
+// A layer whose keys and values have inputs of other widths than queries.
+template <class Base>
+struct OtherSources : Base {
+  std::size_t d_key, d_value;
+};
+TINYATTN_KERNEL std::size_t key_inputs(const auto& layer) noexcept {
+  if constexpr (requires { layer.d_key; })
+    return layer.d_key;
+  else
+    return layer.d_in;
+}
+TINYATTN_KERNEL std::size_t value_inputs(const auto& layer) noexcept {
+  if constexpr (requires { layer.d_value; })
+    return layer.d_value;
+  else
+    return layer.d_in;
+}
+
 // How many query heads share a key head.
 TINYATTN_KERNEL std::size_t group(const auto& layer) noexcept {
   if constexpr (requires { layer.group; })
@@ -45,6 +73,22 @@ TINYATTN_KERNEL std::size_t kv_column(const auto& layer, std::size_t head) noexc
   return head / group(layer) * layer.head_dim;
 }
 
+// The number of features of the output.
+TINYATTN_KERNEL std::size_t out_width(const auto& layer) noexcept {
+  if constexpr (requires { layer.out; })
+    return layer.out;
+  else
+    return layer.d_out;
+}
+
+// Normalizes `columns` columns of `rows` rows head by head.
+template <class Port>
+constexpr void normalize_heads(const Norm& norm, std::size_t rows, std::size_t columns,
+                               Output x) noexcept {
+  for (std::size_t c = 0; c < columns && !is_null(norm.weight); c += norm.dim)
+    normalize_features<Port>(norm, rows, x.from(0, c), x.from(0, c));
+}
+
 // Applies rotary positions, if the layer has them, to `columns` columns of `rows` rows; row r is at
 // position `position` + r.
 template <class Port>
@@ -54,16 +98,37 @@ TINYATTN_KERNEL void rotate(const auto& layer, std::size_t rows, std::size_t col
     rotate<Port>(layer.rotation, rows, columns / layer.head_dim, layer.head_dim, position, x);
 }
 
+// Applies the norms and the rotary positions of a layer to projected queries or keys, as above.
+template <class Port>
+TINYATTN_KERNEL void place_queries(const auto& layer, std::size_t rows, std::size_t columns,
+                                   std::size_t position, Output x) noexcept {
+  if constexpr (requires { layer.query_norm; })
+    normalize_heads<Port>(layer.query_norm, rows, columns, x);
+  rotate<Port>(layer, rows, columns, position, x);
+}
+template <class Port>
+TINYATTN_KERNEL void place_keys(const auto& layer, std::size_t rows, std::size_t columns,
+                                std::size_t position, Output x) noexcept {
+  if constexpr (requires { layer.key_norm; })
+    normalize_heads<Port>(layer.key_norm, rows, columns, x);
+  rotate<Port>(layer, rows, columns, position, x);
+}
+
 // Returns the layer at one position: rotary positions are then a table of this position alone,
 // which is computed in `table`, head_dim floats.
 template <class Port>
 TINYATTN_KERNEL decltype(auto) layer_at(const auto& layer, std::size_t position,
                                         float* table) noexcept {
-  if constexpr (requires { layer.rotation; })
+  if constexpr (requires { layer.query_norm; }) {
+    const auto rotation = rotation_at<Port>(layer.rotation, position, layer.head_dim, table);
+    return LayerOfHeads<decltype(layer.query.weight), std::remove_const_t<decltype(rotation)>>{
+        {layer, layer.group, rotation}, layer.query_norm, layer.key_norm, layer.out};
+  } else if constexpr (requires { layer.rotation; }) {
     return GroupedLayer<decltype(layer.query.weight)>{
         layer, layer.group, rotation_at<Port>(layer.rotation, position, layer.head_dim, table)};
-  else
+  } else {
     return (layer);
+  }
 }
 
 // One element of a batch: its inputs and its output.
@@ -71,8 +136,8 @@ struct BatchElement {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
   Dense query_input;  // [tokens, d_in]
-  Dense key_input;    // [source tokens, d_in]
-  Dense value_input;  // [source tokens, d_in]
+  Dense key_input;    // [source tokens, d_key]
+  Dense value_input;  // [source tokens, d_value]
   Output out;         // [tokens, d_out]; may be query_input
 };
 
@@ -142,12 +207,12 @@ template <class Port, Shape shape = Shape{}>
 TINYATTN_KERNEL void project_source(const auto& layer, const auto& scratch,
                                     const BatchElement& element) noexcept {
   const std::size_t tokens = element.source_tokens, width = kv_width(layer);
-  project<Port, shape>(tokens, layer.d_in, width, element.key_input, layer.key, scratch.values,
-                       scratch.integers);
-  rotate<Port>(layer, tokens, width, 0, scratch.values);
+  project<Port, shape>(tokens, key_inputs(layer), width, element.key_input, layer.key,
+                       scratch.values, scratch.integers);
+  place_keys<Port>(layer, tokens, width, 0, scratch.values);
   transpose<Port>(tokens, width, scratch.values, scratch.keys);
-  project<Port, shape>(tokens, layer.d_in, width, element.value_input, layer.value, scratch.values,
-                       scratch.integers);
+  project<Port, shape>(tokens, value_inputs(layer), width, element.value_input, layer.value,
+                       scratch.values, scratch.integers);
 }
 
 // Computes block after block: the queries of all heads, their contexts, the output. `known.tokens`
@@ -177,7 +242,7 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
     project<Port, Shape{known.tokens, known.d_in, known.d_out}>(
         rows, layer.d_in, width, element.query_input.from(first, 0), layer.query, scratch.block,
         scratch.integers);
-    rotate<Port>(layer, rows, width, first, scratch.block);
+    place_queries<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
       const std::size_t column = head * dim, key_column = kv_column(layer, head);
       attend<Port, false, known>(
@@ -189,7 +254,7 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
     }
     if (has_output)
       project<Port, Shape{known.tokens, known.d_out, known.d_out}>(
-          rows, width, width, context, layer.output, out, scratch.integers);
+          rows, width, out_width(layer), context, layer.output, out, scratch.integers);
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Reductions over tokens, column by column.
+// Reductions over tokens, and over windows of tokens or of an image, column by column.
 #pragma once
 
+#include "tinyattn/kernel/axis.hpp"
 #include "tinyattn/kernel/int8/quantize.hpp"
 #include "tinyattn/kernel/operand.hpp"
 
@@ -29,26 +30,91 @@ TINYATTN_KERNEL Vector in_order_of_floats(Vector bits) noexcept {
   return bits ^ (bits >> 31 & 0x7fffffff);
 }
 
+// The maximum of vectors, lane by lane, or NaN where one of them has it.
+template <class Integral>
+struct MaximumOfVectors {
+  Integers<Integral> most, least;
+
+  using Vector = typename Integral::vec;
+  TINYATTN_KERNEL static Integers<Integral> number(Vector v) noexcept {
+    return in_order_of_floats(as_integers<Integral>(v));
+  }
+  TINYATTN_KERNEL MaximumOfVectors(Vector first) noexcept : most(number(first)), least(most) {}
+  TINYATTN_KERNEL void take(Vector v) noexcept {
+    const auto next = number(v);
+    most = greater(most, next);
+    least = lesser(least, next);
+  }
+  TINYATTN_KERNEL Vector result() const noexcept {
+    constexpr auto infinity = static_cast<std::int32_t>(infinity_bits);
+    const Integers<Integral> none{}, highest = none + infinity, lowest = none - infinity - 1;
+    const Integers<Integral> nan = none + static_cast<std::int32_t>(nan_bits);
+    return as_vector<Integral>(most > highest   ? nan
+                               : least < lowest ? nan
+                                                : in_order_of_floats(most));
+  }
+};
+
 // out[j] = the maximum of x[0][j], x[1][j], ..., or NaN if one of them is.
 template <class Port, class Integral = IntegerPort<Port>>
 constexpr void maximum_of_rows(std::size_t rows, std::size_t cols, Dense x, float* out) noexcept {
-  constexpr auto infinity = static_cast<std::int32_t>(infinity_bits);
   for_each_vector<Integral>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    const auto number = [&](std::size_t i) TINYATTN_INLINE_LAMBDA {
-      return in_order_of_floats(as_integers<Integral>(at.load(x.at(i, 0), 0.0f)));
-    };
-    auto most = number(0), least = most;
-    for (std::size_t i = 1; i < rows; ++i) {
-      const auto next = number(i);
-      most = greater(most, next);
-      least = lesser(least, next);
-    }
-    const Integers<Integral> none{}, highest = none + infinity, lowest = none - infinity - 1;
-    const Integers<Integral> nan = none + static_cast<std::int32_t>(nan_bits);
-    at.store(out, as_vector<Integral>(most > highest   ? nan
-                                      : least < lowest ? nan
-                                                       : in_order_of_floats(most)));
+    MaximumOfVectors<Integral> maximum(at.load(x.data, 0.0f));
+    for (std::size_t i = 1; i < rows; ++i) maximum.take(at.load(x.at(i, 0), 0.0f));
+    at.store(out, maximum.result());
   });
+}
+
+// What a pool computes of the vectors of a window: their maximum, from -infinity on, or the mean of
+// `count`, of which the sum begins at -0.
+struct Maximum {
+  static constexpr bool is_mean = false;
+  template <class Port>
+  struct Of : MaximumOfVectors<IntegerPort<Port>> {
+    using port = IntegerPort<Port>;
+    TINYATTN_KERNEL Of() noexcept : MaximumOfVectors<port>(port::splat(-infinity)) {}
+    TINYATTN_KERNEL auto result(float) const noexcept { return MaximumOfVectors<port>::result(); }
+  };
+};
+struct Mean {
+  static constexpr bool is_mean = true;
+  template <class Port>
+  struct Of {
+    using port = Port;
+    typename Port::vec sum = Port::splat(-0.0f);
+    TINYATTN_KERNEL void take(typename Port::vec v) noexcept { sum = Port::add(sum, v); }
+    TINYATTN_KERNEL auto result(float share) const noexcept {
+      return Port::mul(sum, Port::broadcast(share));
+    }
+  };
+};
+
+// How many elements of a window are counted.
+constexpr std::size_t counted(const Axis& axis, std::size_t i, bool counts_padding) noexcept {
+  return counts_padding ? minimum(axis.kernel, axis.size + 2 * axis.padding - i * axis.stride)
+                        : axis.window(i).count();
+}
+
+// Reduces each window of x, feature by feature.
+template <class Port, class Reduce>
+[[gnu::noinline]] constexpr void pool(const Axes& axes, std::size_t features, bool counts_padding,
+                                      const float* x, float* out) noexcept {
+  using Reduced = typename Reduce::template Of<Port>;
+  for (std::size_t i = 0; i < axes.height.count(); ++i)
+    for (std::size_t j = 0; j < axes.width.count(); ++j) {
+      const Overlap down = axes.height.window(i), along = axes.width.window(j);
+      const std::size_t count =
+          counted(axes.height, i, counts_padding) * counted(axes.width, j, counts_padding);
+      const float share = Reduce::is_mean ? 1.0f / static_cast<float>(count) : 0.0f;
+      float* const to = out + i * axes.height.out_step + j * axes.width.out_step;
+      for_each_vector<typename Reduced::port>(features, [&](auto at) TINYATTN_INLINE_LAMBDA {
+        Reduced reduced;
+        axes.visit(down, along, 1,
+                   [&](std::size_t, std::size_t, std::size_t offset)
+                       TINYATTN_INLINE_LAMBDA { reduced.take(at.load(x + offset, 0.0f)); });
+        at.store(to, reduced.result(share));
+      });
+    }
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

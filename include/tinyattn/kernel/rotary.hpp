@@ -137,6 +137,29 @@ constexpr void rotate(EndlessRotation rotation, std::size_t rows, std::size_t he
     }
 }
 
+// --- A part of each head ---
+
+// The first `dim` features of each head rotate, as a head of so many.
+template <class Rotations>
+struct PartialRotation {
+  Rotations rotation;
+  std::size_t dim;
+};
+template <class Rotations>
+PartialRotation(Rotations, std::size_t) -> PartialRotation<Rotations>;
+template <class Port, class Rotations>
+constexpr void rotate(PartialRotation<Rotations> partial, std::size_t rows, std::size_t heads,
+                      std::size_t head_dim, std::size_t position, Output x) noexcept {
+  for (std::size_t head = 0; head < heads; ++head)
+    rotate<Port>(partial.rotation, rows, 1, partial.dim, position, x.from(0, head * head_dim));
+}
+template <class Port, class Rotations>
+TINYATTN_KERNEL PartialRotation<Rotation> rotation_at(PartialRotation<Rotations> partial,
+                                                      std::size_t position, std::size_t,
+                                                      float* table) noexcept {
+  return {rotation_at<Port>(partial.rotation, position, partial.dim, table), partial.dim};
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

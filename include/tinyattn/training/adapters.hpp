@@ -97,6 +97,7 @@ struct Adapters<Linear<In, Out, Bias, weights>, lora> {
 // Of an attention layer.
 template <AttentionConfig config, LoraConfig lora>
 struct Adapters<MultiHeadAttention<config>, lora> {
+  static_assert(detail::check_heads<config>());
   static_assert(detail::adapts_attention<lora>,
                 "adapters of attention are those of query, key, value or output: lora has none");
   static_assert(config.out_proj || !lora.output,
@@ -148,6 +149,7 @@ struct Adapters<FeedForward<config>, lora> {
 // Of a block.
 template <BlockConfig config, LoraConfig lora>
 struct Adapters<TransformerBlock<config>, lora> {
+  static_assert(detail::check_plain_block<config>());
   static_assert(detail::adapts_attention<lora> || detail::adapts_feed_forward<lora>,
                 "lora adapts nothing of the model");
   using Block = TransformerBlock<config>;                         // whose adapters they are

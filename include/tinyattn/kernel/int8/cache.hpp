@@ -110,7 +110,7 @@ TINYATTN_KERNEL void store_values(const auto& layer, const Int8Cached& cache, st
                                   std::size_t rows, const auto& x, Output values) noexcept {
   const std::size_t dim = layer.head_dim, context = cache.context_length, width = kv_width(layer);
   const std::size_t step = padded_to_eight(context);
-  project_few<Port>(rows, layer.d_in, width, x, layer.value, values);
+  project_few<Port>(rows, value_inputs(layer), width, x, layer.value, values);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t head = 0; head < width / dim; ++head) {
       std::uint8_t* const codes = cache.values + head * dim * step + first + i;

@@ -180,12 +180,12 @@ TINYATTN_KERNEL void store_source(const auto& layer, const Int8Scratch& scratch,
   const std::size_t width = kv_width(layer);
   const Dense key_input = element.key_input.from(first, 0),
               value_input = element.value_input.from(first, 0);
-  auto input = input_of<Port>(layer.key, rows, layer.d_in, key_input, scratch.integers);
-  project_few<Port>(rows, layer.d_in, width, input, layer.key, scratch.block);
-  rotate<Port>(layer, rows, width, first, scratch.block);
+  auto input = input_of<Port>(layer.key, rows, key_inputs(layer), key_input, scratch.integers);
+  project_few<Port>(rows, key_inputs(layer), width, input, layer.key, scratch.block);
+  place_keys<Port>(layer, rows, width, first, scratch.block);
   store_keys<Port>(layer, scratch.cache, first, rows, scratch.block);
-  if (value_input.data != key_input.data)
-    input = input_of<Port>(layer.value, rows, layer.d_in, value_input, scratch.integers);
+  if (value_input.data != key_input.data || value_inputs(layer) != key_inputs(layer))
+    input = input_of<Port>(layer.value, rows, value_inputs(layer), value_input, scratch.integers);
   store_values<Port>(layer, scratch.cache, first, rows, input, scratch.block);
 }
 
@@ -248,11 +248,12 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Int8Scratch& scratc
     const Output out = element.out.from(first, 0), context = has_output ? scratch.block : out;
     project<Port>(rows, layer.d_in, width, element.query_input.from(first, 0), layer.query,
                   scratch.block, scratch.integers);
-    rotate<Port>(layer, rows, width, first, scratch.block);
+    place_queries<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head)
       attend_block<Port>(layer, scratch, rule, element.index * layer.num_heads + head, head, first,
                          rows, mask, take_weights, context);
-    if (has_output) project<Port>(rows, width, width, context, layer.output, out, scratch.integers);
+    if (has_output)
+      project<Port>(rows, width, out_width(layer), context, layer.output, out, scratch.integers);
   }
 }
 

@@ -32,6 +32,7 @@ struct Encoding {
   bool has_prefix, removes;   // a space before the text; removes spaces as SentencePiece does
   bool is_divided_at_spaces;  // no piece has a space after another character
   bool has_whole_replacement;  // of bytes: the three of U+FFFD are one symbol
+  bool is_divided_at_digits;   // of bytes: words end before and after each digit
 };
 
 // Returns the longest of the symbols that the text begins with, or no_token, and moves the reader
@@ -149,8 +150,10 @@ template <Encoding encoding, class Tokenizer>
 constexpr void encode_words(const Pieces<Tokenizer>& pieces, const char* text, const char* end,
                             bool has_prefix, Output16& out) noexcept {
   has_prefix = has_prefix && text != end && *text != ' ';
+  const char* part = encoding.is_divided_at_digits ? text : end;
   while (text != end && out.has_room) {
-    const char* const end_of_this = end_of_word(text, end, has_prefix);
+    if (encoding.is_divided_at_digits && text == part) part = end_at_digit(text, end);
+    const char* const end_of_this = end_of_word(text, part, has_prefix);
     Merging<Tokenizer> merging{pieces, out.tokens + out.count, out.room - out.count};
     for (Word<encoding.has_whole_replacement> word(text, end_of_this, has_prefix);
          !word.at_end() && merging.has_room; word.advance())

@@ -25,10 +25,11 @@ constexpr bool is_replacement(Bytes bytes) noexcept {
 // several follow one another, at the start and at the end; a byte that is no UTF-8 becomes U+FFFD.
 class Sentence {
  public:
-  constexpr Sentence(const char* text, const char* end, bool has_prefix, bool removes) noexcept
+  constexpr Sentence(const char* text, const char* end, bool has_prefix, bool removes,
+                     bool before_words = false) noexcept
       : text_(text), end_(end), removes_(removes) {
     if (removes) trim();
-    is_in_prefix_ = has_prefix && text_ != end_;
+    is_in_prefix_ = has_prefix && text_ != end_ && !(before_words && is_space());
   }
 
   constexpr bool at_end() const noexcept { return text_ == end_ && !is_in_prefix_; }

@@ -44,6 +44,14 @@ constexpr const char* end_of_space(const char* text, const char* end, bool befor
   return next == end || (last == text && !before) ? next : last;
 }
 
+// Returns the end of the digit at `text`, or of what is before the next one.
+constexpr const char* end_at_digit(const char* text, const char* end) noexcept {
+  const bool is_digit = class_at(text, end) == CharacterClass::number;
+  do text += decode(text, end).size;
+  while (!is_digit && text != end && class_at(text, end) != CharacterClass::number);
+  return text;
+}
+
 // Returns the end of the word at `text`, which is before `end`. With a prefix, the word begins with
 // a space that is not in the text.
 constexpr const char* end_of_word(const char* text, const char* end, bool has_prefix) noexcept {

@@ -80,6 +80,8 @@ requires(config.weights ==
                                                InputGradient& input_gradient,
                                                Gradient& gradient) noexcept {
   using LayoutX = detail::LayoutOf<TensorX>;
+  static_assert(config.groups == 1 && config.dilation == 1,
+                "the backward pass of a Conv1d takes groups and a dilation of 1");
   if constexpr (detail::check_convolved<config, TensorX>() &&
                 detail::check_backward<Conv1d<config>, OutputGradient,
                                        detail::Convolved<config, TensorX>, InputGradient, TensorX,

@@ -17,6 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // All the scratch of the backward pass of an attention layer.
 template <AttentionConfig config>
 struct BackwardWorkspace<MultiHeadAttention<config>> {
+  static_assert(detail::check_heads<config>());
   using Layer = MultiHeadAttention<config>;  // whose scratch it is
   // The most tokens of a call, and the floats of both parts of the scratch.
   static constexpr std::size_t tokens = config.context_length,

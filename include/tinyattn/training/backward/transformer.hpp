@@ -181,7 +181,7 @@ consteval bool check_forward_with_dropout() noexcept {
   static_assert(fits,
                 "a training pass takes the Workspace of the module, or its BackwardWorkspace");
   if constexpr (made_of_blocks<Blocks>)
-    return check_replay<Generator>() && fits;
+    return check_replay<Generator>() && fits && check_plain_block<config_of_blocks<Blocks>>();
   else
     return check_training<config_of_blocks<Blocks>.attention>();
 }

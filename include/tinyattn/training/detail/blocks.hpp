@@ -69,6 +69,7 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::BlockGradient block_gradient(Gradient& 
 template <BlockConfig config, std::size_t Layers, std::size_t More = 0,
           std::size_t IntegerWidth = integer_width_of_block<config>>
 struct BlocksBackwardWorkspace {
+  static_assert(check_plain_block<config>());
   using Block = TransformerBlock<config>;
   static constexpr BlockConfig block = config;
   using Attention = typename Block::Attention;
