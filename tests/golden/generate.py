@@ -144,6 +144,12 @@ def over_tokens():
             "standardized": (INPUTS - mean) * inverse_deviation}
 
 
+def recurrent(kind):
+    torch.manual_seed(123)
+    module = getattr(nn, kind.upper())(3, 4)
+    return {f"{kind}_{name}": tensor for name, tensor in [*module.named_parameters(), ("out", module(INPUTS)[0])]}
+
+
 # --- Normal numbers: a multiple of sixteen, and another number, of which the last sixteen are drawn again ---
 
 def normal():
@@ -218,7 +224,7 @@ def constant(name, tensor):
 HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | over_tokens() | normal()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | over_tokens() | recurrent("gru") | recurrent("lstm") | normal()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
 (HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
 (HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")

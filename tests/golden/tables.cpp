@@ -9,6 +9,7 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/pooling.hpp"
 #include "tinyattn/randn.hpp"
+#include "tinyattn/recurrent.hpp"
 #include "tinyattn/softmax.hpp"
 #include "values.hpp"
 
@@ -165,6 +166,19 @@ constexpr void check_over_tokens(Check& check) {
   check.near(standardize(inputs(), torch::mean_of_inputs, torch::inverse_deviation), torch::standardized, tolerance);
 }
 
+template <template <RecurrentConfig> class Kind>
+constexpr void check_recurrent(Check& check, const auto& expected, const auto&... tensors) {
+  constexpr RecurrentConfig config = {.in = 3, .hidden = 4};
+  Mt19937 generator(opaque(seed));
+  const auto layer = drawn<Kind<config>>(generator);
+  check.that(layer == from_torch<config>(tensors...));
+  typename Kind<config>::State state{};
+  typename Kind<config>::Workspace workspace;
+  Matrix<float, 6, 4> out;
+  layer.forward(inputs(), state, out, workspace);
+  check.near(out, expected, tolerance);
+}
+
 // An example of a firmware's check that its model stays within a budget; and the parameters and bytes of three common sizes.
 constexpr std::size_t kilobyte = 1024;
 template <std::size_t Width, std::size_t ContextLength, std::size_t NumHeads>
@@ -186,6 +200,13 @@ constexpr Test tests[] = {
     everywhere("dropout drops the elements that PyTorch drops", check_dropout),
     everywhere("tanh, erf and the activations", check_activations),
     everywhere("a convolution is drawn bit for bit, and convolves; means, maxima and scaled samples of tokens", check_over_tokens),
+    everywhere("a GRU and an LSTM are drawn bit for bit, and read tokens",
+               [](Check& check) {
+                 check_recurrent<Gru>(check, torch::gru_out, torch::gru_weight_ih_l0, torch::gru_weight_hh_l0, torch::gru_bias_ih_l0,
+                                      torch::gru_bias_hh_l0);
+                 check_recurrent<Lstm>(check, torch::lstm_out, torch::lstm_weight_ih_l0, torch::lstm_weight_hh_l0, torch::lstm_bias_ih_l0,
+                                       torch::lstm_bias_hh_l0);
+               }),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "calling.md.inc"
+#include "catalogue/draw.hpp"
 #include "models.md.inc"
 #include "support/check.hpp"
 
@@ -83,6 +84,31 @@ constexpr Test tests[] = {
                   initialize(layer, generator);
                   attend(layer, x.data(), out.data(), scratch);
                   check.same_bits(out, layer(x));
+                }),
+    at_run_time("a listener writes what its decoder says of the whole text",
+                [](Check& check) {
+                  static Listener listener = drawn<Listener>(123);
+                  listener.decoder.final_norm.bias = {};  // otherwise each token would be the same
+                  static Reader::Workspace scratch;
+                  static Matrix<float, 40, 32> memory;
+                  static Matrix<float, 12, 32> x;
+                  const auto frames = drawn<Matrix<float, 80, 16>>(5);
+                  Vector<Token, 13> text{};
+                  check.that(listen(listener, frames, text) == 12 && heard.size() == 12);
+                  listener.convolution.forward(frames, memory);
+                  gelu(memory, memory);
+                  add(memory, sinusoidal_positions<40, 32>(), memory);
+                  listener.encoder.forward(memory, memory, of_encoder);
+                  Vector<Token, 12> read{};
+                  for (std::size_t i = 0; i < 12; ++i) read(i) = text(i);
+                  check.that(listener.embedding.forward(read, x) == Status::ok);
+                  add(x, listener.positions, x);
+                  listener.decoder.forward(x, memory, x, scratch);
+                  const auto logits = listener.head(x);
+                  for (std::size_t i = 0; i < 12; ++i) check.that(argmax(row(logits, i)) == text(i + 1));
+                  std::size_t others = 0;
+                  for (std::size_t i = 1; i < 13; ++i) others += text(i) != text(1);
+                  check.that(others > 2);
                 }),
 };
 

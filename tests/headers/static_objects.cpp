@@ -47,7 +47,8 @@ extern void* (*const* const objects[])() = {
     Cached<Gpt::Body::Block>::each,
     Cached<Layer>::each,
     Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Conv1d<Conv1dConfig{.in = 3, .out = 2, .kernel = 2}>,
-            Embedding<9, 4>, LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each,
+            Gru<RecurrentConfig{.in = 3, .hidden = 2}>, Gru<RecurrentConfig{.in = 3, .hidden = 2}>::Workspace, Embedding<9, 4>,
+            LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each,
     Statics<Training<Llama, AdamW>, Training<Parted, SgdMomentum>, Lora, Training<Gpt, Sgd, Lora>, BackwardWorkspace<Layer>>::each};
 
 constinit Gpt::Cache cache_of_gpt;

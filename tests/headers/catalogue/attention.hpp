@@ -118,7 +118,8 @@ struct ForwardMasked : ForwardOf<config, Tokens...> {
 
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 struct CrossForward : ForwardOf<config, Tokens> {
-  Matrix<float, SourceTokens, config.d_in> key_input, value_input;
+  Matrix<float, SourceTokens, detail::d_key<config>> key_input;
+  Matrix<float, SourceTokens, detail::d_value<config>> value_input;
   Guarded<Tensor<float, config.num_heads, Tokens, SourceTokens>> weights;
 
   constexpr void operator()(Draw& draw, auto& outputs) noexcept {

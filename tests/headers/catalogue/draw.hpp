@@ -5,9 +5,11 @@
 #pragma once
 
 #include "guarded.hpp"
-#include "tinyattn/convolution.hpp"
+#include "tinyattn/convolution_2d.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/recurrent.hpp"
+#include "tinyattn/transformer_decoder.hpp"
 
 #include <array>
 #include <cstddef>
@@ -81,6 +83,11 @@ class Draw {
   }
   template <Conv1dConfig config>
   constexpr void draw(Conv1d<config>& layer) noexcept {
+    draw(layer.weight, 0.5f);
+    if constexpr (config.bias) draw(layer.bias, 0.5f);
+  }
+  template <Conv2dConfig config>
+  constexpr void draw(Conv2d<config>& layer) noexcept {
     draw(layer.weight, 0.5f);
     if constexpr (config.bias) draw(layer.bias, 0.5f);
   }

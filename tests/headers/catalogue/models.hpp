@@ -24,6 +24,13 @@ constexpr LanguageModelConfig in_int8(LanguageModelConfig config) noexcept {
   return config;
 }
 
+constexpr DecoderBlockConfig in_int8(DecoderBlockConfig config) noexcept {
+  config.attention = in_int8(config.attention);
+  config.cross_attention = in_int8(config.cross_attention);
+  config.feed_forward = in_int8(config.feed_forward);
+  return config;
+}
+
 constexpr BlockConfig with_window(BlockConfig config, std::size_t window) noexcept {
   config.attention = with_window(config.attention, window);
   return config;
@@ -35,6 +42,11 @@ constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_
 
 constexpr BlockConfig with_int8_cache(BlockConfig config) noexcept {
   config.attention = with_int8_cache(config.attention);
+  return config;
+}
+constexpr DecoderBlockConfig with_int8_cache(DecoderBlockConfig config) noexcept {
+  config.attention = with_int8_cache(config.attention);
+  config.cross_attention = with_int8_cache(config.cross_attention);
   return config;
 }
 constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) noexcept {
@@ -145,6 +157,33 @@ struct ByCacheOfExtremes : ByCache<config> {
     }
   }
 };
+
+// A decoder that reads a source: all tokens in one call, and again with a cache, the first half in one call, the others one by one; then
+// the first tokens of x and of its source.
+template <class Module, std::size_t Tokens, std::size_t SourceTokens, std::size_t Dim>
+struct ReadsSource : WithCache<Module, Tokens, Dim> {
+  Matrix<float, SourceTokens, Dim> memory;
+
+  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    draw(memory);
+    this->compute(outputs, memory);
+    for (const std::size_t count : {SourceTokens, opaque(SourceTokens / 2)}) {
+      static_cast<void>(this->layer.begin(memory, count, this->cache.tensor, this->cache_workspace.tensor));
+      const Status status = this->forward_cached(Tokens / 2, 1);
+      outputs.take("by a cache", this->out);
+      outputs.take("too many tokens", too_many_tokens(status));
+    }
+    const Status status =
+        this->layer.forward(this->x, memory, opaque(Tokens - 1), SourceTokens / 2, this->out.tensor, this->workspace.tensor);
+    outputs.take("some tokens", this->out);
+    outputs.take("too many tokens", too_many_tokens(status));
+    outputs.check_guards(this->cache, this->cache_workspace, this->workspace);
+  }
+};
+template <DecoderBlockConfig config, std::size_t Tokens, std::size_t SourceTokens>
+using DecoderOf = ReadsSource<TransformerDecoder<TransformerDecoderConfig{.block = config, .num_layers = 1, .final_norm = false}>, Tokens,
+                              SourceTokens, config.feed_forward.d_model>;
 
 // Computes the logits of random tokens, then samples token after token until the cache is full.
 template <LanguageModelConfig config, std::size_t Tokens>

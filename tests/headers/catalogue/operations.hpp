@@ -14,6 +14,7 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/pooling.hpp"
 #include "tinyattn/softmax.hpp"
+#include "tinyattn/window_pooling.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -271,7 +272,7 @@ using Int8Layer = OfLinear<Linear<In, Out, Bias, Weights::int8>, In, Out, Extent
 // A convolution of a matrix, or of a batch.
 template <Conv1dConfig config, std::size_t Tokens, std::size_t... Batch>
 struct Convolved {
-  static constexpr std::size_t tokens = (Tokens + 2 * config.padding - config.kernel) / config.stride + 1;
+  static constexpr std::size_t tokens = Conv1d<config>::tokens_after(Tokens);
   Conv1d<config> layer;
   Tensor<float, Batch..., Tokens, config.in> x;
   Guarded<Tensor<float, Batch..., tokens, config.out>> out;
@@ -299,6 +300,52 @@ struct ConvolutionForms {
     auto to = columns<config.out>(wide_out, 1);
     layer.forward(view, to);
     outputs.take("into a view", wide_out);
+  }
+};
+
+// A recurrent layer that goes on from a state: a result, and then no result, of the same tokens.
+template <class Layer, std::size_t Tokens>
+struct Recurred {
+  Layer layer;
+  Matrix<float, Tokens, Layer::d_in> x;
+  typename Layer::State state;
+  typename Layer::Workspace workspace;
+  Guarded<Matrix<float, Tokens, Layer::d_hidden>> out;
+
+  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
+    draw(layer, x, state);
+    layer.forward(x, state, out.tensor, workspace);
+    outputs.take("out", out);
+    layer.forward(x, state, workspace);
+    outputs.take("state", state);
+  }
+};
+
+// A convolution of images.
+template <Conv2dConfig config, std::size_t... Extents>
+struct ConvolvedImages {
+  using X = Tensor<float, Extents..., config.in>;
+  Conv2d<config> layer;
+  X x;
+  Guarded<decltype(Conv2d<config>{}(X{}))> out;
+
+  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
+    draw(layer, x);
+    layer.forward(x, out.tensor);
+    outputs.take("out", out);
+  }
+};
+
+// A pool over windows.
+template <auto pool, class X>
+struct PooledWindows {
+  X x;
+  Guarded<decltype(pool(X{}))> out;
+
+  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
+    draw(x);
+    pool(x, out.tensor);
+    outputs.take("out", out);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "models.hpp"
 #include "operations.hpp"
+#include "primitives.hpp"
 
 #include <cstdint>
 #include <iterator>
@@ -22,6 +23,8 @@ struct Workload {
 constexpr AttentionConfig one_head = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 1};
 constexpr AttentionConfig wide_heads = {.d_in = 5, .d_out = 34, .context_length = 6, .num_heads = 2, .qkv_bias = true, .out_proj = false};
 constexpr AttentionConfig not_causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .causal = false};
+constexpr AttentionConfig wide_source = {
+    .d_in = 5, .d_out = 12, .context_length = 17, .num_heads = 4, .causal = false, .num_kv_heads = 2, .d_key = 7, .d_value = 18};
 constexpr AttentionConfig causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2};
 constexpr AttentionConfig training = {
     .d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .qkv_bias = true, .dropout = 0.5, .residual_dropout = 0.1};
@@ -45,19 +48,59 @@ constexpr BlockConfig norm_last = {.attention = with_biases, .feed_forward = gel
 constexpr BlockConfig rms_first = {.attention = grouped, .feed_forward = gated_part, .normalization = Normalization::rms};
 constexpr BlockConfig layer_first = {.attention = with_biases,
                                      .feed_forward = {.d_model = 12, .d_hidden = 33, .activation = Activation::gelu_tanh}};
+// Decoders: a source longer and shorter than the text; heads that share keys, in either attention.
+constexpr DecoderBlockConfig reading_last = {
+    .attention = with_biases,
+    .cross_attention = {.d_in = 12, .d_out = 12, .context_length = 17, .num_heads = 3, .causal = false, .qkv_bias = true},
+    .feed_forward = gelu_part,
+    .norm_first = false};
+constexpr DecoderBlockConfig reading_first = {
+    .attention = grouped,
+    .cross_attention =
+        {.d_in = 12, .d_out = 12, .context_length = 4, .num_heads = 4, .causal = false, .out_proj = false, .num_kv_heads = 2},
+    .feed_forward = gated_part,
+    .normalization = Normalization::rms};
 constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 2}};
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
+
+// Heads with norms and a width of their own, or of which a part rotates; parallel parts.
+constexpr LanguageModelConfig of_heads_with_norms = [] {
+  LanguageModelConfig config = llama;
+  config.transformer.block.attention.head_dim = 5;
+  config.transformer.block.attention.rotary_dim = 4;
+  config.transformer.block.attention.qk_norm = true;
+  return config;
+}();
+constexpr LanguageModelConfig parallel = {
+    .vocabulary = 7,
+    .transformer =
+        {.block = {.attention = {.d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 2, .rotary = Rotary::halves, .rotary_dim = 2},
+                   .feed_forward = gelu_part,
+                   .parallel = true},
+         .num_layers = 2},
+    .positions = Positions::none};
 
 // Convolutions: with and without padding; windows that overlap, adjoin or lie apart; a kernel longer than x.
 constexpr Conv1dConfig overlapping = {.in = 3, .out = 5, .kernel = 4};
 constexpr Conv1dConfig padded = {.in = 2, .out = 17, .kernel = 5, .stride = 2, .padding = 3};
 constexpr Conv1dConfig patches = {.in = 4, .out = 33, .kernel = 3, .stride = 3, .bias = false};
 constexpr Conv1dConfig apart = {.in = 5, .out = 4, .kernel = 2, .stride = 4, .padding = 1};
-constexpr Conv1dConfig in_int8(Conv1dConfig config) noexcept {
+// In groups, one by one, and with a dilation, over tokens and images.
+constexpr Conv1dConfig dilated = {.in = 4, .out = 6, .kernel = 3, .stride = 2, .padding = 3, .groups = 2, .dilation = 2};
+constexpr Conv1dConfig depthwise = {.in = 21, .out = 21, .kernel = 3, .padding = 1, .groups = 21};
+constexpr Conv2dConfig image = {.in = 3, .out = 17, .kernel = 3, .stride = {2, 1}, .padding = 1};
+constexpr Conv2dConfig features = {.in = 21, .out = 21, .kernel = {3, 2}, .padding = 1, .bias = false, .groups = 21};
+constexpr Conv2dConfig points = {.in = 6, .out = 9, .kernel = 1};
+constexpr PoolConfig by_two = {.kernel = 3, .stride = 2, .padding = 1};
+constexpr auto in_int8(auto config) noexcept {
   config.weights = Weights::int8;
   return config;
 }
+
+// Recurrent layers: of fewer and more features than a vector, and more tokens than are multiplied at a time.
+constexpr RecurrentConfig recurrent = {.in = 3, .hidden = 5};
+constexpr RecurrentConfig wide_recurrent = {.in = 6, .hidden = 17, .bias = false};
 
 constexpr std::uint32_t crc_of(Activation activation) noexcept {
   constexpr std::uint32_t crcs[] = {0xf6c7e277, 0x8c08360c, 0xf6ecc6f4, 0xd6133163};
@@ -158,8 +201,22 @@ constexpr void for_each_workload_with_a_window(auto&& each) {
                 ForwardOfSomeTokens<with_window(causal, 2), 6>, ForwardMasked<with_window(causal, 3), AdditiveMask<7, 7>, 7>,
                 TrainingPass<with_window(training, 3), Philox4x32, 6>>{"MultiHeadAttention, window", 0x5e0d2c4e});
   each(Workload<Writes<with_window(gpt_2, 3), 3>, Writes<with_window(llama, 4), 6>>{"LanguageModel, window", 0x8b35cc61});
+  each(Workload<Writes<parallel, 3>, Writes<of_heads_with_norms, 6>, Writes<with_window(in_int8(of_heads_with_norms), 4), 6>,
+                Writes<with_int8_cache(in_int8(parallel)), 3>>{"LanguageModel, parallel, norms of heads", 0xd1ef17dc});
   each(
       Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x7a80261e});
+}
+
+// Sources of other widths, and decoders that read one: a program of their own where flash is scarce.
+constexpr void for_each_workload_with_a_source(auto&& each) {
+  each(Workload<CrossForward<wide_source, 5, 9>, CrossForward<in_int8(wide_source), 3, 4>,
+                CrossForward<with_int8_cache(in_int8(wide_source)), 3, 9>>{"MultiHeadAttention, d_key and d_value", 0x475f6db9});
+  each(Workload<DecoderOf<reading_last, 5, 17>, DecoderOf<reading_first, 9, 3>,
+                ReadsSource<TransformerDecoder<TransformerDecoderConfig{.block = reading_last, .num_layers = 2}>, 4, 9, 12>>{
+      "TransformerDecoder", 0xbb1c5dd3});
+  each(Workload<DecoderOf<in_int8(reading_last), 5, 17>, DecoderOf<in_int8(reading_first), 9, 3>>{"TransformerDecoder, int8", 0x6fc6e747});
+  each(Workload<DecoderOf<with_int8_cache(in_int8(reading_last)), 5, 17>, DecoderOf<with_int8_cache(reading_first), 9, 3>>{
+      "TransformerDecoder, keys and values of int8", 0xd256c132});
 }
 
 // Workloads over tokens.
@@ -169,9 +226,28 @@ constexpr void for_each_workload_over_tokens(auto&& each) {
   each(Workload<Convolved<in_int8(overlapping), 9>, Convolved<in_int8(padded), 6, 2>, Convolved<in_int8(padded), 1>,
                 Convolved<in_int8(patches), 17>, Convolved<in_int8(apart), 11, 2>, ConvolutionForms<in_int8(padded), 7>>{"Conv1d, int8",
                                                                                                                          0x9dc1a79e});
+  each(Workload<Recurred<Gru<recurrent>, 1>, Recurred<Gru<recurrent>, 7>, Recurred<Gru<wide_recurrent>, 5>>{"Gru", 0x63e9ffff});
+  each(Workload<Recurred<Gru<in_int8(recurrent)>, 7>, Recurred<Gru<in_int8(wide_recurrent)>, 5>>{"Gru, int8", 0x1293550a});
+  each(Workload<Recurred<Lstm<recurrent>, 1>, Recurred<Lstm<recurrent>, 7>, Recurred<Lstm<wide_recurrent>, 5>>{"Lstm", 0xde6d1d1f});
+  each(Workload<Recurred<Lstm<in_int8(recurrent)>, 7>, Recurred<Lstm<in_int8(wide_recurrent)>, 5>>{"Lstm, int8", 0x57d69a82});
+  each(Workload<Convolved<dilated, 9, 2>, Convolved<depthwise, 6>, ConvolvedImages<image, 2, 5, 6>, ConvolvedImages<features, 4, 5>,
+                ConvolvedImages<points, 3, 4>>{"Conv1d and Conv2d, in groups", 0x4a43edc7});
+  each(Workload<Convolved<in_int8(dilated), 9, 2>, Convolved<in_int8(depthwise), 6>, ConvolvedImages<in_int8(image), 2, 5, 6>,
+                ConvolvedImages<in_int8(features), 4, 5>, ConvolvedImages<in_int8(points), 3, 4>>{"Conv1d and Conv2d, in groups, int8",
+                                                                                                  0x6247d34f});
+  each(Workload<PooledWindows<max_pool2d<by_two>, Tensor<float, 2, 5, 4, 17>>, PooledWindows<avg_pool2d<by_two>, Tensor<float, 5, 4, 3>>,
+                PooledWindows<max_pool1d<by_two>, Matrix<float, 6, 5>>, PooledWindows<avg_pool1d<by_two>, Tensor<float, 2, 6, 5>>,
+                PooledWindows<adaptive_avg_pool1d<3>, Matrix<float, 5, 17>>>{"pools over windows", 0x20fc3fdd});
   each(Workload<Pooled<call_mean, 1, 1>, Pooled<call_mean, 3, 17>, Pooled<call_mean, 7, 5>>{"mean", 0xd1610a9c});
   each(Workload<Pooled<call_largest, 1, 1>, Pooled<call_largest, 3, 17>, Pooled<call_largest, 7, 5>>{"largest", 0x2c58ab5e});
   each(Workload<Standardized<3, 7>, Standardized<2, 16>, Standardized<1, 33>>{"standardize", 0x648fe1f9});
+}
+
+// Workloads of single primitives: too much flash for the smallest board, which runs unit/elementwise and unit/reduce.
+constexpr void for_each_workload_of_primitives(auto&& each) {
+  each(Workload<Elementwise<2, 17>>{"elementwise", 0x8f04694d});
+  each(Workload<Reduced<Matrix<float, 3, 17>, 1>, Reduced<Matrix<float, 5, 33>, 0>, Reduced<Tensor<float, 2, 3, 20>, 0, 2>>{"reduce",
+                                                                                                                            0xcba0bbe9});
 }
 
 // The remaining workloads: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.

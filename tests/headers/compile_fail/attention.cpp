@@ -42,6 +42,10 @@ auto additive_mask_of_bools() { return AdditiveMask{bools}; }
 void wrong_columns() { layer.forward(narrow, out, workspace); }
 void wrong_columns_of_memory() { layer.forward(x, narrow, narrow, out, workspace); }
 Status wrong_columns_with_token_count() { return layer.forward(narrow, 3, out, workspace); }
+// expect in 40 lines: inputs of query, key and value must have d_in, d_key and d_value columns
+auto key_of_the_width_of_queries(const MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .d_key = 3}>& wide) {
+  return wide(x, x, x);
+}
 // expect: x must have as many columns as the layer has inputs
 auto wrong_columns_of_stacked_heads(const StackedCausalAttention<4, 2, 6, 2>& stacked) { return stacked(narrow); }
 // expect in 40 lines: x must have d_in columns

@@ -23,6 +23,11 @@ MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .
 MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .num_kv_heads = 4}> more_kv_heads_than_heads;
 // expect: head_dim must be even for rotary positions
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 3, .context_length = 6, .rotary = Rotary::halves}> odd_head_for_rotary;
+// expect: rotary_dim must be even, and at most head_dim
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = Rotary::halves, .rotary_dim = 6}>
+    rotary_dim_beyond_head;
+// expect: a head_dim needs out_proj
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .out_proj = false, .head_dim = 3}> head_dim_without_out_proj;
 // expect: rotary must be Rotary::none, interleaved or halves
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> unknown_rotary;
 // expect in 40 lines: weights must be Weights::f32 or int8
@@ -54,10 +59,23 @@ FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 0}> hidden_width_zero;
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> unknown_activation;
 // expect in 40 lines: weights must be Weights::f32 or int8
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .weights = static_cast<Weights>(9)}> unknown_weights_of_feed_forward;
+// expect in 30 lines: a parallel block needs norm_first
+TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden, .norm_first = false, .parallel = true}> parallel_and_norm_last;
 // expect in 30 lines: d_model must equal d_in and d_out
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 8}}> widths_differ;
 // a residual adds the input to the output, so their widths must be equal
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden}> widths_of_attention_differ;
+// expect in 40 lines: cross_attention is neither causal nor rotary
+TransformerDecoderBlock<DecoderBlockConfig{.attention = heads, .cross_attention = heads, .feed_forward = hidden}> causal_source;
+// expect in 40 lines: a memory has one width, d_key and d_value
+TransformerDecoderBlock<DecoderBlockConfig{.attention = heads,
+                                           .cross_attention = {.d_in = 4, .d_out = 4, .context_length = 6, .causal = false, .d_key = 9},
+                                           .feed_forward = hidden}>
+    two_widths_of_memory;
+// expect in 40 lines: d_model must equal d_in and d_out of cross_attention
+TransformerDecoderBlock<DecoderBlockConfig{
+    .attention = heads, .cross_attention = {.d_in = 8, .d_out = 4, .context_length = 6, .causal = false}, .feed_forward = hidden}>
+    widths_of_source_differ;
 // expect: normalization must be Normalization::layer or rms
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden, .normalization = static_cast<Normalization>(9)}>
     unknown_normalization;

@@ -14,12 +14,17 @@ using Layer = MultiHeadAttention<heads>;
 using Int8Linear = Linear<6, 6, true, Weights::int8>;
 using Int8Layer = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .weights = Weights::int8}>;
 using Decoder = Transformer<body>;
+using Reader = TransformerDecoder<TransformerDecoderConfig{
+    .block = {.attention = heads, .cross_attention = {.d_in = 4, .d_out = 4, .context_length = 6, .causal = false}, .feed_forward = hidden},
+    .num_layers = 2}>;
 using Model = LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body}>;
 
 extern const Layer layer;
 extern const FeedForward<hidden> feed_forward;
 extern const LayerNorm<4> norm;
 extern const Decoder decoder;
+extern const Reader reader;
+extern Reader::Workspace reader_workspace;
 extern const Model model;
 extern Layer::Workspace workspace;
 extern Layer::Cache cache;

@@ -63,6 +63,22 @@ Status braces_behind_a_cache() { return decoder.forward({1, 2}, decoder_cache, o
 // expect: nodiscard
 void unread_status() { decoder.forward(x, decoder_cache, out, decoder_cache_workspace); }
 
+// --- Decoders that read a source ---
+
+// expect: memory must have d_model columns
+void memory_of_other_width() { reader.forward(x, narrow, out, reader_workspace); }
+// expect: memory has more tokens than context_length of cross_attention
+void longer_memory() { reader.forward(x, longer, out, reader_workspace); }
+// expect: x and memory must have the same batch extents
+void batch_of_memory() { reader.forward(x, batch, out, reader_workspace); }
+// expect: mask must be [tokens, source tokens]
+void memory_mask_of_tokens() { reader.forward(x, shorter, NoMask{}, BlockMask{ones<bool, 6, 6>()}, out, reader_workspace); }
+// expect: forward takes (x, memory, out, workspace)
+void reader_without_memory() { reader.forward(x, out, reader_workspace); }
+Status reader_with_cache_of_other_decoder() { return reader.forward(x, decoder_cache, out, decoder_cache_workspace); }
+// expect: begin takes (memory, cache, workspace)
+Status begins_another_decoder() { return reader.begin(x, decoder_cache, decoder_cache_workspace); }
+
 // --- Language models ---
 
 // expect: logits must have a row for each token, of vocabulary columns

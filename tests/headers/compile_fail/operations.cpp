@@ -9,8 +9,15 @@ constexpr Matrix<float, 2, 3> zeros_2x3{};
 constexpr std::size_t half = 4 * sizeof(std::size_t), extent = (std::size_t{1} << half) + 1;  // 2^32 + 1 if std::size_t has 64 bits
 extern Matrix<float, extent, extent> huge;  // 2^64 + 2^33 + 1 elements overflow to 2^33 + 1
 constexpr Conv1dConfig of_two = {.in = 2, .out = 3, .kernel = 3};
+constexpr Conv2dConfig of_images = {.in = 2, .out = 3, .kernel = 3};
 constexpr Conv1dConfig in_int8 = {.in = 2, .out = 3, .kernel = 3, .weights = Weights::int8};
 extern const Conv1d<of_two> convolution;
+constexpr RecurrentConfig gru_config = {.in = 2, .hidden = 3};
+extern const Gru<gru_config> gru;
+Gru<gru_config>::State gru_state;
+Gru<gru_config>::Workspace gru_workspace;
+extern const Conv2d<of_images> convolution_2d;
+extern Tensor<float, 6, 5, 2> image;
 extern Matrix<float, 6, 2> two_features;
 extern Matrix<float, 6, 3> three_features;
 extern Matrix<float, 1, 2> one_token;
@@ -80,6 +87,10 @@ void matmul_of_doubles() { matmul(square, doubles, out); }
 void matmul_into_const() { matmul(square, x, constant); }
 // other libraries take the output first
 void matmul_output_first(const Matrix<float, 6, 5>& a, const Matrix<float, 5, 6>& b) { matmul(square, a, b); }
+// expect: columns of a must equal the rows of b, or its columns if it is transposed
+auto repeated_inner() { return matmul(x, batch); }
+// expect: out must have the leading extents, the rows of a and the columns of b
+void repeated_out() { matmul(square, batch, out); }
 // expect: matmul takes (a, b) or (a, b, out)
 void matmul_into_temporary() { matmul(square, x, Matrix<float, 6, 4>{}); }
 // expect: x must have as many columns as the layer has inputs
@@ -114,7 +125,7 @@ Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .stride = 0}> convolution_in
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 3, .padding = 3}> convolution_of_padding;
 // expect: the weight of a convolution needs its configuration
 auto convolution_from_torch_alone() { return from_torch(Tensor<float, 3, 2, 3>{}, Vector<float, 3>{}); }
-// expect: weight must be [out, in, kernel], as its configuration says
+// expect: weight must be [out, in / groups, kernel], as its configuration says
 auto convolution_in_another_order() { return from_torch<of_two>(Tensor<float, 3, 3, 2>{}, Vector<float, 3>{}); }
 // expect: from_torch takes (weight, bias), or (weight) if the configuration has no bias
 auto convolution_without_its_bias() { return from_torch<of_two>(Tensor<float, 3, 2, 3>{}); }
@@ -126,6 +137,31 @@ auto convolution_from_torch_in_int8() { return from_torch<in_int8>(Tensor<float,
 void floats_into_int8_of_a_convolution(Conv1d<in_int8>& its) { its = convolution; }
 // expect: weights are drawn as floats
 void convolution_drawn_in_int8(Conv1d<in_int8>& its) { initialize(its, generator); }
+// expect in 60 lines: dilation must not be zero
+Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .dilation = 0}> convolution_of_one_token;
+// expect in 60 lines: groups must divide in and out
+Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .groups = 2}> convolution_in_uneven_groups;
+Conv2d<Conv2dConfig{.in = 2, .out = 4, .kernel = 1, .groups = 0}> convolution_in_no_group;
+// expect: x must be [..., height, width, in], or a matrix [height, width * in]
+auto convolution_of_another_image() { return convolution_2d(Tensor<float, 6, 5, 3>{}); }
+auto convolution_of_half_an_element() { return convolution_2d(three_features); }
+// expect: the kernel is larger than x and its padding
+auto convolution_of_a_small_image() { return convolution_2d(two_features); }
+auto pool_of_a_small_image() { return max_pool2d<PoolConfig{.kernel = {3, 6}}>(image); }
+// expect: out must be [..., height, width, out], with an element for each window
+void convolution_2d_out(Tensor<float, 4, 4, 3>& result) { convolution_2d.forward(image, result); }
+// expect: weight must be [out, in / groups, height, width], as its configuration says
+auto convolution_2d_in_another_order() { return from_torch<of_images>(Tensor<float, 3, 2, 9, 1>{}, Vector<float, 3>{}); }
+// expect in 60 lines: padding must be at most half of kernel
+auto pool_of_padding() { return max_pool1d<PoolConfig{.kernel = 3, .padding = 2}>(x); }
+// expect in 60 lines: a mean takes a dilation of 1
+auto mean_with_a_dilation() { return avg_pool1d<PoolConfig{.kernel = 2, .dilation = 2}>(x); }
+// expect: x must be [..., tokens, features], or [..., height, width, features]
+auto pool_of_a_matrix() { return avg_pool2d<PoolConfig{.kernel = 2}>(x); }
+// expect: out must have the shape of x, but an element for each window
+void pool_out(Matrix<float, 6, 4>& result) { adaptive_avg_pool1d<2>(x, result); }
+// expect: a pool takes (x) or (x, out)
+void pool_into_temporary() { adaptive_avg_pool1d<2>(x, Matrix<float, 2, 4>{}); }
 // expect: out must have the shape of x, but no axis of tokens
 void mean_out(Vector<float, 5>& result) { mean(x, result); }
 void largest_out(Matrix<float, 6, 4>& result) { largest(x, result); }
@@ -140,6 +176,45 @@ auto standardized_by_one_number() { return standardize(x, Vector<float, 1>{}, Ve
 // expect: standardize takes (x, mean, inverse_deviation), then out
 auto standardized_without_deviation() { return standardize(x, Vector<float, 4>{}); }
 
+// --- Recurrent layers ---
+
+// expect: a recurrent layer reads one sequence, [tokens, features]: each has a state
+void recurrent_batch() { gru.forward(Tensor<float, 2, 6, 2>{}, gru_state, gru_workspace); }
+// expect: out must have the rows of x and a column for each output
+void recurrent_out(Vector<float, 3>& last) { gru.forward(two_features, gru_state, last, gru_workspace); }
+// expect: forward takes (x, state, workspace) or (x, state, out, workspace)
+void recurrent_without_a_state() { gru.forward(two_features, gru_workspace); }
+void recurrent_into_temporary() { gru.forward(two_features, gru_state, Matrix<float, 6, 3>{}, gru_workspace); }
+void recurrent_state_of_another(Lstm<gru_config>::State& its) { gru.forward(two_features, its, gru_workspace); }
+// expect in 60 lines: in and hidden must not be zero
+Gru<RecurrentConfig{.in = 2, .hidden = 0}> recurrent_of_nothing;
+// expect: weights must be [3 * hidden, in] and [3 * hidden, hidden] of a GRU
+auto recurrent_in_another_order() { return from_torch<gru_config>(Matrix<float, 2, 9>{}, Matrix<float, 3, 9>{}); }
+// expect: from_torch takes (weight_ih, weight_hh, bias_ih, bias_hh)
+auto recurrent_without_its_biases() { return from_torch<gru_config>(Matrix<float, 9, 2>{}, Matrix<float, 9, 3>{}); }
+// --- Functions of elements, and reductions ---
+
+// expect in 30 lines: each operand must have the extents of out, or 1, from the last axis on
+void elementwise_of_other_extents() { elementwise(function::add, x, narrow, out); }
+void copy_of_other_extents() { copy(narrow, out); }
+// expect in 30 lines: out must not be const
+void elementwise_into_a_constant() { elementwise(function::exp, x, constant); }
+// expect: operands and out must hold floats
+auto elementwise_of_doubles() { return elementwise(function::exp, doubles); }
+// expect: elementwise takes (function, operands..., out), or no out
+void elementwise_of_too_few() { elementwise(function::fma, x, out); }
+auto elementwise_of_an_array() { return elementwise(function::exp, array); }
+// expect: an axis of reduce<axes...> must be below the rank of x
+auto reduced_axis() { return reduce<2>(reduction::sum, x); }
+// expect: out must have the extents of x, and 1 at reduced axes or none of these
+void reduced_out() { reduce<0>(reduction::sum, x, last_logits); }
+// expect: out must hold floats, or Tokens of argmax and argmin, and not be const
+void index_as_float() { reduce<1>(reduction::argmax, x, last_logits); }
+// expect: reduce<axes...> takes (reduction, x) or (reduction, x, out)
+auto reduced_number() { return reduce<0>(reduction::sum, 1.0f); }
+// expect: operands and out must hold floats
+auto sum_of_doubles() { return reduce<0>(reduction::sum, doubles); }
+
 // --- Weights of int8 ---
 
 // expect: a layer with int8 weights has at most 66,311 inputs
@@ -150,7 +225,7 @@ Embedding<2, 2, static_cast<Weights>(9)> unknown_weights_of_embedding;
 // expect in 30 lines: weights of floats and int8 weights are different types: quantize(layer) makes int8 of floats
 void floats_into_int8(Int8Linear& linear) { linear = from_torch(square, Vector<float, 6>{}); }
 void floats_into_int8_of_a_layer(Int8Layer& its, const Linear<4, 4, false>& linear) { its.query = linear; }
-// expect: quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats
+// expect: quantize takes (layer): a Linear, a Conv1d, a Gru, an Lstm or an Embedding whose weights are floats
 auto int8_quantized_again(const Int8Linear& linear) { return quantize(linear); }
 auto quantized_layer_of_attention() { return quantize(layer); }
 auto quantized_matrix() { return quantize(square); }

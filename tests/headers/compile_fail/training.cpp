@@ -51,6 +51,8 @@ void gradient_of_another_operand() { matmul_backward(square, x, out, square, nar
 // expect: the gradient of a module must be a module of the same type, or no_gradient
 void gradient_of_another_module() { backward(linear, x, narrow, out, without_bias); }
 void gradient_in_const() { backward(linear, x, narrow, out, constant_gradient); }
+// expect: the backward pass of a Conv1d takes groups and a dilation of 1
+void gradient_of_groups(Conv1d<Conv1dConfig{.in = 4, .out = 4, .kernel = 1, .groups = 2}>& its) { backward(its, x, x, out, its); }
 // expect: x must have as many columns as the layer has inputs
 void input_of_another_layer() { backward(linear, square, narrow, square, linear_gradient); }
 // expect: x must have as many columns as the norm has features

@@ -95,7 +95,9 @@ using DividedAttention = Divided<MultiHeadAttention<config>, config.context_leng
 // Checks how many rows a block's call with a cache computes at once, for any sizes.
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
   const std::size_t widest = std::max(d_model, d_hidden);
-  const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
+  const auto floats = [&](std::size_t rows) {
+    return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length, d_model);
+  };
   const std::size_t rows = detail::cached_rows(widest, floats);
   check.that(rows >= 1 && rows <= 4);
   check.that(rows == 1 || floats(rows) <= 8 * widest);

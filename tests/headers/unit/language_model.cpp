@@ -149,6 +149,9 @@ void check_forms(Check& check) {
 constexpr Test tests[] = {
     at_run_time("a text in one call, in two or token by token",
                 all<DividedText<llama, 9>, DividedText<gpt_2, 5>, DividedText<post, 11>, DividedText<post, 4>>),
+    at_run_time("the same with parallel parts, or norms of heads",
+                all<DividedText<parallel, 5>, DividedText<of_heads_with_norms, 9>, DividedText<in_int8(parallel), 4>,
+                    DividedText<with_int8_cache(with_window(in_int8(of_heads_with_norms), 4)), 9>>),
     at_run_time("the same with weights of int8 in all layers, in blocks alone, and outside of them alone",
                 all<DividedText<in_int8(llama), 9>, DividedText<in_int8(post), 4>, DividedText<blocks_in_int8, 5>,
                     DividedText<embedding_in_int8, 5>>),

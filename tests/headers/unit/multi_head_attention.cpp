@@ -42,6 +42,8 @@ constexpr AttentionConfig causal{.d_in = 3, .d_out = 4, .context_length = 6, .nu
 constexpr AttentionConfig unmasked{.d_in = 3, .d_out = 8, .context_length = 7, .num_heads = 2, .causal = false, .qkv_bias = true};
 constexpr AttentionConfig square{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true};
 constexpr AttentionConfig bare{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 4, .out_proj = false};
+constexpr AttentionConfig of_wide_source{
+    .d_in = 5, .d_out = 12, .context_length = 17, .num_heads = 4, .causal = false, .num_kv_heads = 2, .d_key = 7, .d_value = 18};
 constexpr AttentionConfig with_rates{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.5};
 
 using Layer = MultiHeadAttention<causal>;
@@ -131,6 +133,26 @@ constexpr void check_steps(Check& check) {
     check.same_bits(called(x), context);
 }
 
+// Keys and values of other widths, in columns of one tensor, are what their projections compute.
+template <AttentionConfig config>
+void check_other_sources(Check& check) {
+  MultiHeadAttention<config> layer = drawn<MultiHeadAttention<config>>(1);
+  typename MultiHeadAttention<config>::Workspace workspace;
+  const auto x = drawn<Matrix<float, 5, config.d_in>>(2);
+  const auto source = drawn<Matrix<float, 9, 18>>(3);
+  const auto keys = columns<7>(source, 0);
+  const auto query = layer.query(x);
+  const auto key = layer.key(keys);
+  const auto value = layer.value(source);
+  Matrix<float, 5, config.d_out> context{};
+  for (std::size_t head = 0; head < config.num_heads; ++head) {
+    auto out = columns<3>(context, head * 3);
+    scaled_dot_product_attention(columns<3>(query, head * 3), columns<3>(key, head / 2 * 3), columns<3>(value, head / 2 * 3), NoMask{},
+                                 out);
+  }
+  check_output(check, layer.out_proj(context), [&](auto& out) { layer.forward(x, keys, source, out, workspace); });
+}
+
 // Cross-attention of the first queries to the first keys and values; later rows are neither read nor written.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 void check_cross_counts(Check& check) {
@@ -207,6 +229,11 @@ constexpr Test tests[] = {
                   check_cross_counts<in_int8(causal), 5, 3>(check);
                   check_cross_counts<bare, 9, 3>(check);
                 }),
+    at_run_time("keys and values of other widths, from one tensor",
+                [](Check& check) {
+                  check_other_sources<of_wide_source>(check);
+                  check_other_sources<in_int8(of_wide_source)>(check);
+                }),
     at_run_time("each mask, besides the layer's own; a NaN or infinity in a masked token does not leak",
                 [](Check& check) {
                   check_masks<unmasked>(check);
@@ -228,6 +255,9 @@ constexpr Test tests[] = {
                   Tensor<float, 2, 4, 4> outs{};
                   called.layer.forward_with_weights(stack(called.x, called.x), outs, of_batch, called.workspace);
                   check.same_bits(of_batch, stack(weights, weights));
+                  called.layer.forward_with_weights(called.x, first_keys<4>(2), out, weights, called.workspace);
+                  check.same_bits(out, called(called.x, first_keys<4>(2)));
+                  check.that(weights(0, 3, 1) != 0.0f && weights(0, 3, 2) == 0.0f && weights(1, 3, 3) == 0.0f);
                 }),
     everywhere("by value, of a sequence, of a batch, of three inputs",
                [](Check& check) {

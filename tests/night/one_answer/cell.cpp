@@ -20,6 +20,9 @@
 #define CELL "workloads"
 #define IS_SMALL false
 #endif
+#ifndef HAS_PRIMITIVES
+#define HAS_PRIMITIVES (!IS_SMALL)  // functions of elements, and reductions, take much flash
+#endif
 
 namespace tinyattn::test { namespace {
 
@@ -138,13 +141,16 @@ int main() {
   Row row;
   for_each_finite_workload(row);
   for_each_workload_with_a_window(row);
+  for_each_workload_with_a_source(row);
   for_each_workload_over_tokens(row);
+  if constexpr (HAS_PRIMITIVES) for_each_workload_of_primitives(row);
   for_each_workload_of_gradients(row);
   for_each_workload_of_attention_gradients(row);
   for_each_workload_of_training(row);
   const std::uint32_t crc_of_finite = row.crc();
 #ifndef IN_THE_COMPILER
   for_each_other_workload(row);
+  if constexpr (HAS_PRIMITIVES) row(Workload<ElementwiseNotFinite>{"NaN and infinity, elementwise", 0xf9ad6dec});
 #endif
   return row.end(crc_of_finite);
 }

@@ -41,6 +41,16 @@ struct CacheAndScratch {
   typename Layer::Cache::Workspace scratch;
 };
 
+template <class Layer>
+struct StateAndScratch {
+  typename Layer::State state;
+  typename Layer::Workspace scratch;
+};
+template <class Layer>
+using ReadToken = Call<Layer, Vector<float, Layer::d_in>, Vector<float, Layer::d_hidden>,
+                       [](auto& layer, auto& x, auto& out, auto& memory) noexcept { layer.forward(x, memory.state, out, memory.scratch); },
+                       StateAndScratch<Layer>>;
+
 template <class Layer, class Input, class Output = Input>
 using Forward = Call<Layer, Input, Output, forward, typename Layer::Workspace>;
 
@@ -53,6 +63,12 @@ using Tokens = Matrix<float, 16, 32>;
 using Wide = Matrix<float, 32, 16>;
 inline constexpr Conv1dConfig small_kernel{.in = 16, .out = 16, .kernel = 3, .padding = 1};
 inline constexpr Conv1dConfig small_kernel_int8{.in = 16, .out = 16, .kernel = 3, .padding = 1, .weights = Weights::int8};
+inline constexpr RecurrentConfig small_recurrent{.in = 16, .hidden = 16};
+inline constexpr RecurrentConfig small_recurrent_int8{.in = 16, .hidden = 16, .weights = Weights::int8};
+using Image = Tensor<float, 8, 8, 8>;
+inline constexpr Conv2dConfig small_image{.in = 8, .out = 8, .kernel = 3, .padding = 1};
+inline constexpr Conv2dConfig small_image_int8{.in = 8, .out = 8, .kernel = 3, .padding = 1, .weights = Weights::int8};
+inline constexpr Conv2dConfig one_by_one{.in = 8, .out = 8, .kernel = 3, .padding = 1, .groups = 8};
 inline constexpr AttentionConfig small_attention{.d_in = 32, .d_out = 32, .context_length = 16, .num_heads = 4};
 inline constexpr FeedForwardConfig small_part{.d_model = 32, .d_hidden = 128};
 using Stream =
@@ -62,6 +78,11 @@ using Stream =
 using Frame = Matrix<float, 1, 16>;
 using SmallLayer = MultiHeadAttention<small_attention>;
 using SmallBlock = TransformerBlock<BlockConfig{.attention = small_attention, .feed_forward = small_part}>;
+inline constexpr AttentionConfig small_source{.d_in = 32, .d_out = 32, .context_length = 16, .num_heads = 4, .causal = false};
+using ReadingBlock = TransformerDecoder<TransformerDecoderConfig{
+    .block = {.attention = small_attention, .cross_attention = small_source, .feed_forward = small_part},
+    .num_layers = 1,
+    .final_norm = false}>;
 using Stories = LanguageModel<stories260k>;
 
 // The last of many calls. Weights are constants that the compiler draws: as variables they would not fit into a small board.
@@ -189,11 +210,43 @@ using conv1d = Call<Conv1d<small_kernel>, Wide, Wide, forward_without_workspace>
 // convolution.forward(x, out): the same with weights in int8
 using conv1d_int8 = Call<Conv1d<small_kernel_int8>, Wide, Wide, forward_without_workspace>;
 
+// gru.forward(x, state, out, workspace): a token, 16 -> 16 features
+using gru = ReadToken<Gru<small_recurrent>>;
+
+// gru.forward(x, state, out, workspace): the same with weights in int8
+using gru_int8 = ReadToken<Gru<small_recurrent_int8>>;
+
+// lstm.forward(x, state, out, workspace): a token, 16 -> 16 features
+using lstm = ReadToken<Lstm<small_recurrent>>;
+
+// lstm.forward(x, state, out, workspace): the same with weights in int8
+using lstm_int8 = ReadToken<Lstm<small_recurrent_int8>>;
+// convolution.forward(x, out): x is [8, 8, 8], 8 outputs, a kernel of 3 x 3 and a padding of 1
+using conv2d = Call<Conv2d<small_image>, Image, Image, forward_without_workspace>;
+
+// convolution.forward(x, out): the same with weights in int8
+using conv2d_int8 = Call<Conv2d<small_image_int8>, Image, Image, forward_without_workspace>;
+
+// convolution.forward(x, out): the same depthwise, with 8 groups
+using depthwise = Call<Conv2d<one_by_one>, Image, Image, forward_without_workspace>;
+
+// max_pool2d<PoolConfig{.kernel = 2}>(x, out): x is [8, 8, 8]
+using max_pool2d = Call<None, Image, Tensor<float, 4, 4, 8>,
+                        [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::max_pool2d<PoolConfig{.kernel = 2}>(x, out); }>;
+
 // mean(x, out): x is [16, 32]
 using mean = Call<None, Tokens, Vector<float, 32>, [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::mean(x, out); }>;
 
 // largest(x, out): x is [16, 32]
 using largest = Call<None, Tokens, Vector<float, 32>, [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::largest(x, out); }>;
+
+// elementwise(function::divide, x, row, out): x is [32, 32]
+using elementwise = Call<Vector<float, 32>, Square, Square,
+                         [](auto& row, auto& x, auto& out, auto&) noexcept { tinyattn::elementwise(function::divide, x, row, out); }>;
+
+// reduce<1>(reduction::variance{0}, x, out): x is [16, 32]
+using reduce = Call<None, Tokens, Vector<float, 16>,
+                    [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::reduce<1>(reduction::variance{0}, x, out); }>;
 
 // standardize(x, mean, inverse_deviation, out): x is [32, 32]
 using standardize =
@@ -229,6 +282,20 @@ using embedding = Call<Embedding<60, 32>, Vector<Token, 16>, Tokens, forward_wit
 
 // block.forward(x, out, workspace): 32 features, 4 heads, 128 hidden features; x is [16, 32]
 using block = Forward<SmallBlock, Tokens>;
+
+// decoder.forward(x, memory, out, workspace): the same with attention to a memory [16, 32] too
+using decoder_block =
+    Call<ReadingBlock, Tokens, Tokens,
+         [](auto& layer, auto& memory, auto& out, auto& workspace) noexcept { layer.forward(memory, memory, out, workspace); },
+         ReadingBlock::Workspace>;
+
+// decoder.forward(x, cache, out, workspace): one token of that block, the first of up to 16, a source of 16 tokens
+using decoder_token = Call<ReadingBlock, Matrix<float, 1, 32>, Matrix<float, 1, 32>,
+                           [](auto& layer, auto& x, auto& out, auto& memory) noexcept {
+                             memory.cache.source[0].num_tokens = 16;
+                             forward_with_cache(layer, x, out, memory);
+                           },
+                           CacheAndScratch<ReadingBlock>>;
 
 // argmax(logits): of 512 tokens
 using argmax =
