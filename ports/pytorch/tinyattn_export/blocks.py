@@ -3,13 +3,15 @@
 names of a layout."""
 import dataclasses
 
-from .errors import ExportError, printable
+from . import layouts
+from .errors import ExportError, listing, printable
 from .layouts import INPUTS
 from .parts import fill_biases, source
 from .reader import place_of
 from .storage import Storage
 
 # Maps each flag of the configuration to the Linear layers whose biases it switches.
+NORMS = ("attention_norm", "feed_forward_norm", "query_norm", "key_norm")
 SHARED_BIASES = {"qkv_bias": INPUTS, "out_bias": ("out_proj",), "bias": ("up", "gate", "down")}
 
 
@@ -24,6 +26,10 @@ class Names:
     up: str
     down: str
     gate: str = ""
+    query_norm: str = ""
+    key_norm: str = ""
+    layout: object = None  # of the attention layer, if layouts.py has not its names
+    by_head: bool = False  # in one weight, the query, key and value of each head follow one another
 
 
 @dataclasses.dataclass
@@ -42,6 +48,12 @@ class Style(Storage):
     weights: str = "f32"
     cache: str = "f32"
     window: int = None
+    head_dim: int = None
+    rotary_dim: int = None
+    parallel: bool = False
+    adds_one: bool = False  # norms multiply by 1 + weight
+    embedding_scale: float = 1.0
+    score_scale: float = 1.0  # besides 1 / sqrt(head_dim)
 
 
 def style_of(given, **defaults):
@@ -58,44 +70,73 @@ class Block:
 
     def tree(self):
         linears = {role: linear.tree() for role, linear in self.linears.items()}
+        for role in ("query", "key"):
+            if f"{role}_norm" in self.norms:
+                linears[role] = {"linear": linears[role], "norm": self.norms[f"{role}_norm"]}
         gate = linears.get("gate")
         return {"attention_norm": self.norms["attention_norm"],
                 "attention": {role: linears[role] for role in (*INPUTS, "out_proj")},
                 "feed_forward_norm": self.norms["feed_forward_norm"],
                 "feed_forward": {"up": linears["up"], "gate": gate, "down": linears["down"]}}
 
+    def fold(self, style):
+        """Folds into the weights what scales the embedding: features are kept divided by it, as are the outputs of both
+        parts that are added to them; and what scales the scores."""
+        scale = 1 / style.embedding_scale
+        for part, role in (("attention", "out_proj"), ("feed_forward", "down")):
+            self.norms[f"{part}_norm"] = without_scale(self.norms[f"{part}_norm"], style)
+            self.linears[role] = self.linears[role].scaled(scale) if scale != 1 else self.linears[role]
+        if style.score_scale != 1:
+            self.linears["query"] = self.linears["query"].scaled(style.score_scale)
+        return self
 
-def head_width(d_model, num_heads, rotary):
-    if d_model % num_heads:
-        raise ExportError(f"{d_model} features cannot be divided among {num_heads} heads")
-    if rotary != "none" and d_model // num_heads % 2:
-        raise ExportError(f"heads of {d_model // num_heads} features have no rotary positions, which rotate two at a "
-                          "time")
-    return d_model // num_heads
+
+def without_scale(tree, style):
+    """Returns a norm of features that are divided by the scale of the embedding: its epsilon is, by the square."""
+    return {**tree, "epsilon": tree["epsilon"] / style.embedding_scale**2}
 
 
-def places_of(reader, names, prefix):
+def head_width(d_model, style):
+    if not style.head_dim and d_model % style.num_heads:
+        raise ExportError(f"{d_model} features cannot be divided among {style.num_heads} heads")
+    head_dim = style.head_dim or d_model // style.num_heads
+    if style.rotary != "none" and (style.rotary_dim or head_dim) % 2:
+        raise ExportError(f"{style.rotary_dim or f'heads of {head_dim}'} features have no rotary positions, which "
+                          "rotate two at a time")
+    if style.rotary_dim and style.rotary_dim > head_dim:
+        raise ExportError(f"rotary_dim says {style.rotary_dim}, and heads have {head_dim} features")
+    return head_dim
+
+
+def places_of(reader, names, prefix, num_heads):
     """Returns {member: a list of its Places} of the Linear layers of a block. The feed-forward part is taken to be
     stored in x out, as in GPT-2, if the attention layer is."""
-    layer = reader.attention(prefix + names.attention)
+    start = prefix + names.attention
+    layer = layouts.match(reader.tensors, names.layout, start) if names.layout else reader.attention(start)
+    if not layer or not layer.out:
+        raise ExportError(f"{printable(start)} has not the layout of {names.layout.title}: there are "
+                          f"{listing(reader.tensors)}")
+    if names.by_head:
+        layer = dataclasses.replace(layer, inputs={role: [dataclasses.replace(place, heads=num_heads)]
+                                                   for role, (place,) in layer.inputs.items()})
     stems = {"up": names.up, "gate": names.gate, "down": names.down}
     feed_forward = {role: [place_of(prefix + stem, layer.out.in_by_out)] for role, stem in stems.items() if stem}
     return {**layer.inputs, "out_proj": [layer.out], **feed_forward}
 
 
-def block_at(reader, names, prefix, d_model, style):
-    places = places_of(reader, names, prefix)
-    widths = {"query": (d_model, d_model), "key": (d_model, None), "value": (d_model, None),
-              "out_proj": (d_model, d_model), "up": (d_model, None), "gate": (d_model, None), "down": (None, d_model)}
+def block_at(reader, names, prefix, d_model, style, head_dim):
+    places, width = places_of(reader, names, prefix, style.num_heads), style.num_heads * head_dim
+    widths = {"query": (d_model, width), "key": (d_model, None), "value": (d_model, None),
+              "out_proj": (width, d_model), "up": (d_model, None), "gate": (d_model, None), "down": (None, d_model)}
     linears = {role: reader.linear(place, *widths[role]) for role, (place,) in places.items()}
     for one, axis, other in (("value", 1, "key"), ("gate", 1, "up"), ("down", 0, "up")):
         if one in linears and linears[one].shape[axis] != linears[other].shape[1]:
             raise reader.tensors[places[one][0].weight].wrong_shape(
                 f"{printable(places[other][0].weight)} has {linears[other].shape[1]} outputs")
-    stems = {"attention_norm": names.attention_norm, "feed_forward_norm": names.feed_forward_norm}
-    norms = {role: reader.norm(prefix + stem, d_model, style.normalization, style.epsilon)
-             for role, stem in stems.items()}
-    return Block(linears, norms, places)
+    stems = {role: getattr(names, role) for role in NORMS if getattr(names, role)}
+    norms = {role: reader.norm(prefix + stem, head_dim if role in ("query_norm", "key_norm") else d_model,
+                               style.normalization, style.epsilon, style.adds_one) for role, stem in stems.items()}
+    return Block(linears, norms, places).fold(style)
 
 
 def flags_of(blocks):
@@ -138,11 +179,15 @@ def config_of(block, style, d_model, num_kv_heads, flags):
         attention["num_kv_heads"] = num_kv_heads
     if style.rotary != "none":
         attention.update(rotary=f"::tinyattn::Rotary::{style.rotary}", rotary_base=style.rotary_base)
+    more = {"head_dim": style.head_dim if style.head_dim != d_model / style.num_heads else None,
+            "rotary_dim": style.rotary_dim, "qk_norm": "query_norm" in block.norms}
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
                     "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
                     "bias": flags["bias"]}
-    return {"attention": style.with_storage(attention), "feed_forward": style.with_weights(feed_forward),
-            "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
+    attention = {**style.with_storage(attention), **{name: value for name, value in more.items() if value}}
+    return {"attention": attention, "feed_forward": style.with_weights(feed_forward),
+            "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first,
+            **({"parallel": True} if style.parallel else {})}
 
 
 def check_alike(reader, blocks):
@@ -155,8 +200,8 @@ def check_alike(reader, blocks):
 
 
 def blocks_at(reader, names, prefixes, d_model, style):
-    head_dim = head_width(d_model, style.num_heads, style.rotary)
-    blocks = [block_at(reader, names, prefix, d_model, style) for prefix in prefixes]
+    head_dim = head_width(d_model, style)
+    blocks = [block_at(reader, names, prefix, d_model, style, head_dim) for prefix in prefixes]
     check_alike(reader, blocks)
     first = blocks[0]
     kv_width = first.linears["key"].shape[1]

@@ -8,6 +8,7 @@ from .vocabularies import BEGINS, CONTROL, ENDS, Vocabulary, check_numbers, firs
 READABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that GPT-2 writes as these characters
 OTHERS = [byte for byte in range(256) if byte not in READABLE]  # it writes these from U+0100 on
 BYTE_OF = {**{chr(byte): chr(byte) for byte in READABLE}, **{chr(256 + i): chr(byte) for i, byte in enumerate(OTHERS)}}
+EACH_DIGIT = {"type": "Digits", "individual_digits": True}
 WITHOUT = ("dropout", "continuing_subword_prefix", "continuing_subword_suffix", "end_of_word_suffix", "ignore_merges")
 
 
@@ -43,7 +44,7 @@ def ranks_of(merges, numbers, convert):
     return ranks
 
 
-def byte_vocabulary(numbers, merges, added=None, has_prefix=False):
+def byte_vocabulary(numbers, merges, added=None, has_prefix=False, **settings):
     """Returns the Vocabulary of GPT-2's shape. `added` is {text: whether it is special} of tokens that are found in a
     text before anything is merged."""
     check_vocabulary(numbers)
@@ -55,7 +56,7 @@ def byte_vocabulary(numbers, merges, added=None, has_prefix=False):
     texts = [b""] * len(numbers)
     ranks = ranks_of(merges, numbers, as_bytes)
     vocabulary = Vocabulary("bytes", texts, {}, dummy_prefix=has_prefix, begin=first_of(numbers, BEGINS),
-                            end=first_of(numbers, ENDS))
+                            end=first_of(numbers, ENDS), **settings)
     if any(None in pair for pair in ranks):
         raise ExportError("a merge in it is not one of bytes")
     for text, token in numbers.items():
@@ -99,6 +100,10 @@ def added_tokens(content, numbers):
 def of_tokenizer_json(content):
     """Returns the Vocabulary of a tokenizer.json."""
     model, splitter, normalizer = content["model"], content.get("pre_tokenizer"), content.get("normalizer")
+    digits = splitter.get("pretokenizers") if kind_of(splitter) == "Sequence" else None
+    is_divided = isinstance(digits, list) and len(digits) == 2 and digits[0] == EACH_DIGIT
+    if is_divided and kind_of(digits[1]) == "ByteLevel" and not digits[1].get("add_prefix_space"):
+        splitter = digits[1]
     if model.get("type", "BPE") != "BPE" or not isinstance(model.get("merges"), list):
         raise ExportError(f"its model is {printable(model.get('type'))}: tinyattn has BPE")
     for key in WITHOUT:
@@ -114,11 +119,32 @@ def of_tokenizer_json(content):
             raise ExportError(f"its normalizer is {printable(kind_of(normalizer))}: tinyattn takes text as it is")
         if splitter.get("use_regex", True) is not True:
             raise ExportError("its ByteLevel has use_regex = false: tinyattn divides text into words as GPT-2")
-        return byte_vocabulary(numbers, model["merges"], added, bool(splitter.get("add_prefix_space")))
+        return byte_vocabulary(numbers, model["merges"], added, bool(splitter.get("add_prefix_space")),
+                               divided_at_digits=is_divided)
+    if kind_of(splitter) == "Metaspace" and normalizer is None:
+        return with_metaspace(numbers, model, added, splitter)
     if splitter is not None:
-        raise ExportError(f"its pre_tokenizer is {printable(kind_of(splitter))}: tinyattn has GPT-2's ByteLevel, or "
-                          "none, as SentencePiece")
+        raise ExportError(f"its pre_tokenizer is {printable(kind_of(splitter))}: tinyattn has GPT-2's ByteLevel, "
+                          "perhaps after Digits of one each, Metaspace without a normalizer, or none, as SentencePiece")
     return character_vocabulary(numbers, model, added, prefix_of(normalizer))
+
+
+def with_metaspace(numbers, model, added, splitter):
+    """Returns the Vocabulary with a Metaspace, which divides a text before each U+2581 unless `split` is false. It puts
+    one before a text, as `prepend_scheme` says, unless the text begins with it."""
+    prefix = splitter.get("prepend_scheme", "always" if splitter.get("add_prefix_space", True) else "never")
+    if splitter.get("replacement") != sentencepiece.SPACE or prefix not in ("first", "always", "never"):
+        raise ExportError("its Metaspace has another replacement than U+2581, or a prepend_scheme that is not known")
+    symbol = next((text for text in added if not added[text]), None)
+    if symbol is not None:
+        raise ExportError(f"its token {printable(symbol)} is not special, and divides a text for Metaspace: tinyattn "
+                          "has no such tokens with it")
+    vocabulary = character_vocabulary(numbers, model, added, prefix != "never", prefix_before_words=True)
+    odd = next((piece for piece in vocabulary.merges if " " in piece[1:]), None)
+    if splitter.get("split", True) and odd is not None:
+        raise ExportError(f"its Metaspace divides texts before each space, and the piece {printable(odd)} has one "
+                          "inside: say split = false, or leave the piece out")
+    return vocabulary
 
 
 def prefix_of(normalizer):
@@ -134,7 +160,7 @@ def prefix_of(normalizer):
     return prepends in parts
 
 
-def character_vocabulary(numbers, model, added, has_prefix):
+def character_vocabulary(numbers, model, added, has_prefix, **settings):
     has_bytes, unknown = bool(model.get("byte_fallback")), model.get("unk_token")
     if not has_bytes and not model.get("fuse_unk"):
         raise ExportError("it has neither byte_fallback nor fuse_unk: tinyattn writes one token for unknown characters "
@@ -152,4 +178,4 @@ def character_vocabulary(numbers, model, added, has_prefix):
     ranks = ranks_of(model["merges"], numbers, lambda text: text.replace(sentencepiece.SPACE, " "))
     begin, end = (next((name for name in names if added.get(name)), "") for names in (BEGINS, ENDS))
     return sentencepiece.sentencepiece_vocabulary(
-        pieces, has_bytes, begin, end, by_pair(ranks), dummy_prefix=has_prefix)
+        pieces, has_bytes, begin, end, by_pair(ranks), dummy_prefix=has_prefix, **settings)

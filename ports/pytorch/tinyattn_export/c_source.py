@@ -169,6 +169,9 @@ def encoder(to, name, part):
             "tinyattn_encoder")
 
 
+ONLY_IN_CPP = ("head_dim", "rotary_dim", "qk_norm", "parallel")
+
+
 def embedding(to, name, tree):
     """Returns the members of a decoder that have its token embedding."""
     weight = tree["token_embedding"]["weight"]
@@ -199,7 +202,10 @@ def memory_of(sizes, attention):
 
 def decoder(to, name, part):
     transformer, tree = part.config["transformer"], part.tree
-    attention = transformer["block"]["attention"]
+    block, attention = transformer["block"], transformer["block"]["attention"]
+    alien = [member for member in ONLY_IN_CPP if member in (block | attention)]
+    if alien:
+        raise ExportError(f"in C a language model has no {alien[0]}: write a header of C++")
     sizes = sizes_of(transformer["block"], transformer["num_layers"])
     memory = memory_of(sizes, attention)
     positions = tree["position_embedding"]
@@ -226,6 +232,8 @@ def linear(to, name, part):
 
 def convolution(to, name, part):
     config = part.config
+    if "groups" in config or "dilation" in config:
+        raise ExportError(f"{name} has groups or a dilation, which a tinyattn_convolution in C has not")
     members = {"kind": kind("tinyattn_convolution", part.tree),
                **{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
                "linear": to.linear(name, part.tree)}

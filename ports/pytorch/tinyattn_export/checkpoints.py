@@ -12,7 +12,7 @@ import pickle
 import warnings
 
 from . import safetensors, whole_files
-from .errors import ExportError, within, printable
+from .errors import ExportError, listing, printable, within
 
 TORCH_SUFFIXES = {".pt", ".pth", ".bin", ".ckpt"}
 NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13's error for a pickled float, opcode G
@@ -128,20 +128,52 @@ def torch_load(path):
     return tensors
 
 
-def read(path):
-    """Returns the Weights of a file. The file is mapped into memory, not copied. Raises an ExportError if it is not
-    valid."""
-    path = pathlib.Path(path)
+INDEX = ".safetensors.index.json"  # how the list of a model in several files ends
+
+
+def read_file(path):
+    """Returns the content of a file, which is mapped into memory, not copied, and its tensors."""
     with within(f"cannot read {printable(path)}", OSError, ValueError):
         if not path.is_file():
             raise ExportError("it is not a file" if path.exists() else "there is no such file")
         if path.suffix == ".json":
-            raise ExportError("it is JSON, and has no tensors; of a model in several files it is their list: save the "
-                              "model in one, by save_pretrained(FOLDER, max_shard_size='100GB')")
+            raise ExportError(f"it is JSON, and has no tensors; the list of a model in several files ends with {INDEX}")
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
-        tensors = torch_load(path) if path.suffix in TORCH_SUFFIXES else safetensors.parse(data)
-    return Weights(path.name, hashlib.sha256(data).hexdigest(), tensors)
+        return data, torch_load(path) if path.suffix in TORCH_SUFFIXES else safetensors.parse(data)
+
+
+def read_index(path):
+    """Returns the content of a model.safetensors.index.json, and the names of tensors in each file next to it."""
+    with within(f"cannot read {printable(path)}", OSError, ValueError, RecursionError):
+        data, files = path.read_bytes(), {}
+        content = json.loads(data.decode("utf-8"), object_pairs_hook=safetensors.unique)
+        places = content.get("weight_map") if isinstance(content, dict) else None
+        if not isinstance(places, dict) or not places:
+            raise ExportError("it has no weight_map, which names the file of each tensor")
+        for name, file in places.items():
+            if not isinstance(file, str) or not file or pathlib.PurePath(file).name != file:
+                raise ExportError(f"{printable(name)} is in {printable(file)}, which is no file next to it")
+            files.setdefault(file, set()).add(name)
+    return data, files
+
+
+def read(path):
+    """Returns the Weights of a file, or of all files that an index lists. Raises an ExportError if one is missing, has
+    other tensors than the index says, or is not valid. Several files have one hash, of the index and all of them."""
+    path = pathlib.Path(path)
+    if not path.name.endswith(INDEX):
+        data, tensors = read_file(path)
+        return Weights(path.name, hashlib.sha256(data).hexdigest(), tensors)
+    data, files = read_index(path)
+    digest, tensors = hashlib.sha256(data), Tensors()
+    for file, names in sorted(files.items()):
+        data, found = read_file(path.with_name(file))
+        if found.keys() != names:
+            raise ExportError(f"{printable(file)} and {printable(path.name)} differ in {listing(found.keys() ^ names)}")
+        digest.update(data)
+        tensors.update(found)
+    return Weights(path.name, digest.hexdigest(), tensors)
 
 
 def of_state_dict(state_dict, source):

@@ -58,7 +58,6 @@ def make_parser():
     add("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
     add("--activation", choices=ACTIVATION_NAMES, help="of a model, or a block in --parts")
     add("--epsilon", type=float, metavar="E", help="of norms; 1e-5 for LayerNorm unless given")
-    add("--example", metavar="FILE", help="of tokens, as numbers: says how much int8 weights change their logits")
     add("--norm-first", action=choice, help="as PyTorch's option, for blocks in --parts")
     return parser
 
@@ -175,7 +174,7 @@ def message(error, args):
 def main(arguments):
     args = parse(arguments)
     try:
-        files = [args.file, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
+        files = [args.file, args.parts, args.config, args.tokenizer, args.header, args.binary]
         if args.c:
             c_source.check_path(args.header)
             files.append(c_source.source_of(args.header))

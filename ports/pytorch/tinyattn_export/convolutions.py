@@ -2,6 +2,7 @@
 """A Conv1d of a header, of the weight and bias of a torch.nn.Conv1d."""
 import array
 import dataclasses
+import math
 
 from . import layouts
 from .errors import ExportError, printable
@@ -10,11 +11,16 @@ from .storage import Request
 
 
 def rows_of(weight):
-    """Returns the weight of a tinyattn Conv1d, [kernel * in, out], of one that is out x in x kernel: for each token of
-    the kernel, then for each feature, the weights of all outputs, as an array."""
-    _, inputs, kernel = weight.shape
-    values = weight.values()
-    return [values[c * kernel + k::inputs * kernel] for k in range(kernel) for c in range(inputs)]
+    """Returns the weight of a tinyattn Conv1d or Conv2d, [kernel * in, out], of one that is out x in x kernel: for each
+    position of the kernel, then for each feature, the weights of all outputs, as an array."""
+    _, inputs, *kernel = weight.shape
+    values, size = weight.values(), math.prod(kernel)
+    return [values[c * size + k::inputs * size] for k in range(size) for c in range(inputs)]
+
+
+def size_of(numbers):
+    """Returns a height and a width as C++ takes them: one number is both."""
+    return numbers[0] if len(set(numbers)) == 1 else tuple(numbers)
 
 
 @dataclasses.dataclass
@@ -56,3 +62,34 @@ class Conv1dRequest(Request):
         outputs, inputs, kernel = weight.shape
         return (f"Conv1d, {inputs} features to {outputs}, a kernel of {kernel}, stride {self.stride}, padding "
                 f"{self.padding}, {with_or_without(bias)} bias{self.in_words()}")
+
+
+@dataclasses.dataclass
+class ConvolutionRequest(Conv1dRequest):
+    """Asks for a Conv1d or a Conv2d of a module. stride, padding and dilation have a number for each dimension."""
+
+    groups: int = 1
+    dilation: tuple = ()
+
+    def __post_init__(self):
+        """The numbers are those of torch.nn, which has checked them."""
+
+    def check(self, weight, bias):
+        """The same."""
+
+    def config(self, weight, bias):
+        outputs, inputs, *kernel = weight.shape
+        config = {"in": inputs * self.groups, "out": outputs, "kernel": size_of(kernel), "stride": size_of(self.stride),
+                  "padding": size_of(self.padding), "bias": bias is not None}
+        others = {"groups": self.groups, "dilation": size_of(self.dilation)}
+        return {**self.with_weights(config), **{name: number for name, number in others.items() if number != 1}}
+
+    def part(self, tensors):
+        part = super().part(tensors)
+        if len(self.stride) == 1:
+            return part
+        return dataclasses.replace(part, type=part.type.replace("Conv1d", "Conv2d"),
+                                   header="tinyattn/convolution_2d.hpp")
+
+    def summary(self, weight, bias):
+        return f"Conv{len(self.stride)}d, {self.config(weight, bias)}"

@@ -21,6 +21,7 @@ class EncoderRequest(RequestOfLayers):
     norm_first: bool = None
     activation: str = None
     epsilon: float = None  # PyTorch's 1e-5 unless given
+    names = NAMES
     needed = ("num_heads", "context_length", "causal", "norm_first", "activation")
 
     def start(self, tensors, first, what):
@@ -37,7 +38,7 @@ class EncoderRequest(RequestOfLayers):
     def encoder(self, reader, start, prefixes):
         """Returns the Blocks at some prefixes, their summary in words, and the last arguments of their Part."""
         style, d_model = self.style(), (*reader.tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
-        encoder = blocks.blocks_at(reader, NAMES, prefixes, d_model, style)
+        encoder = blocks.blocks_at(reader, self.names, prefixes, d_model, style)
         style.check_context(d_model)
         summary = (
             f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, "

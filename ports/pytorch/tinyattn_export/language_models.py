@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Language models: the names of tensors in files of GPT-2, nanoGPT and Llama, and how such a file becomes a part of a
-header."""
+"""Language models: the names of tensors in files of GPT-2, nanoGPT, Llama and others, and how such a file becomes a
+part of a header."""
 import dataclasses
 
-from . import blocks, example, unused
-from .errors import ExportError, Spelling, listing, printable
+from . import blocks, layouts, unused
+from .errors import ExportError, listing, printable
+from .families import Family, changed
 from .parts import Part, initializer, layout_remark, source
 from .reader import AroundModel, Reader, count_modules, find_start, place_of
-from .settings import Settings, missing, read_config
+from .settings import CONFIG, Settings, missing, read_config
 from .storage import RequestOfLayers
 
 MOST_TOKENS = 2**16  # the values of tinyattn's Token
-EXAMPLE = Spelling("--example FILE", 'example = "FILE"')
 DEFAULT_EPSILON = 1e-5  # of LayerNorm in PyTorch, and in GPT-2 and nanoGPT
 
 
@@ -31,6 +31,7 @@ class Layout:
     position_embedding: str = ""
     normalization: str = "rms"
     rotary: str = "none"
+    needs_config: bool = False  # arguments do not say all
 
 
 GPT2 = blocks.Names("attn.", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj")
@@ -44,6 +45,19 @@ LAYOUTS = (
            "embed_tokens.weight", "norm", "lm_head", "silu", rotary="halves"),
     Layout("Llama, Meta's names", "Llama", "layers.0.attention.wq.weight", "layers.", META, "tok_embeddings.weight",
            "norm", "output", "silu", rotary="interleaved"),
+)
+NEOX = blocks.Names("attention.", "input_layernorm", "post_attention_layernorm", "mlp.dense_h_to_4h",
+                    "mlp.dense_4h_to_h", layout=layouts.Layout("GPT-NeoX", ("query_key_value",), ("dense",)),
+                    by_head=True)
+GPTJ = blocks.Names("attn.", "ln_1", "ln_1", "mlp.fc_in", "mlp.fc_out")
+GPT_NEO = blocks.Names("attn.attention.", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj")
+LAYOUTS += (
+    Layout("GPT-NeoX", "GPT-NeoX", "layers.0.attention.query_key_value.weight", "layers.", NEOX, "embed_in.weight",
+           "final_layer_norm", "embed_out", "gelu", normalization="layer", rotary="halves", needs_config=True),
+    Layout("GPT-J", "GPT-J", "h.0.attn.q_proj.weight", "h.", GPTJ, "wte.weight", "ln_f", "lm_head", "gelu_tanh",
+           normalization="layer", rotary="interleaved", needs_config=True),
+    Layout("GPT-Neo", "GPT-Neo", "h.0.attn.attention.q_proj.weight", "h.", GPT_NEO, "wte.weight", "ln_f", "lm_head",
+           "gelu_tanh", "wpe.weight", "layer", needs_config=True),
 )
 HEADS = (*(layout.head for layout in LAYOUTS), "final_logits_bias", "logit")  # how names of a head's tensors begin
 
@@ -95,14 +109,32 @@ def required_settings(settings, layout):
         yield "rotary_base"
 
 
-def style_of(settings, layout, rows):
+def rotary_dim_of(values, head_dim):
+    """Returns how many features of a head rotate, or None for all."""
+    dim = int(head_dim * (values["rotary_part"] or 1)) if values["rotary_dim"] is None else values["rotary_dim"]
+    return dim if dim != head_dim else None
+
+
+def family_style(settings, family, values, d_model):
+    """Returns what a Style has of a family, or of settings that only families take."""
+    values = {**values, **{name: value for name, value in family.settings.items() if values.get(name) is None}}
+    head_dim = values["head_dim"] or d_model // values["num_heads"] or 1
+    return {**{name: values[name] for name in ("head_dim", "parallel", "rotary_base")},
+            "adds_one": family.adds_one, "rotary_dim": rotary_dim_of(values, head_dim),
+            "score_scale": 1.0 if family.scales_scores else head_dim**0.5,
+            "embedding_scale": d_model**0.5 if family.scales_embedding else 1.0}
+
+
+def style_of(settings, layout, rows, family, d_model):
     absent = [name for name in required_settings(settings, layout) if not settings.has(name)]
     if absent:
         raise missing(absent, config=not settings.has_config)
     if layout.position_embedding and (settings.has("rotary") or settings.has("rotary_base")):
         raise ExportError(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)
-    given = {**settings.values(), "context_length": context_length, "window": settings.window(context_length)}
+    values = settings.values()
+    given = {**values, "context_length": context_length, "window": settings.window(context_length),
+             **family_style(settings, family, values, d_model)}
     return blocks.style_of(given, activation=layout.activation, epsilon=DEFAULT_EPSILON, rotary=layout.rotary,
                            normalization=layout.normalization)
 
@@ -156,7 +188,15 @@ class Model:
     def __init__(self, tensors, prefix, settings, ignore):
         self.settings, self.ignore, self.prefix = settings, ignore, prefix
         self.layout, self.start = find(tensors, prefix)
-        settings.check_family(self.layout.family)
+        own = settings.family(self.layout.family)
+        if own is None and self.layout.family == "Llama" and settings.value("activation") == "gelu_tanh":
+            raise ExportError("a Llama with gelu_tanh may be a Gemma, which has the same names and other norms: say ",
+                              CONFIG)
+        family = own or Family(self.layout.family, "")
+        self.layout = changed(self.layout, family)
+        if self.layout.needs_config and own is None:
+            raise ExportError(f"it has the names of {self.layout.title}, whose settings no argument gives: say ",
+                              CONFIG, ", which names a model_type")
         self.reader = Reader(tensors)
         check_vocabulary(self.tensor("token_embedding"))
         self.token_embedding = self.reader.matrix(self.name("token_embedding"))
@@ -164,12 +204,13 @@ class Model:
         self.positions = None
         if self.layout.position_embedding:
             self.positions = self.reader.matrix(self.name("position_embedding"))
-        self.style = style_of(settings, self.layout, len(self.positions or ()))
+        self.style = style_of(settings, self.layout, len(self.positions or ()), family, self.d_model)
         stem = self.start + self.layout.blocks
         prefixes = [f"{stem}{i}." for i in range(count_modules(tensors, stem))]
         self.blocks = blocks.blocks_at(self.reader, self.layout.names, prefixes, self.d_model, self.style)
-        self.final_norm = self.reader.norm(
-            self.name("final_norm"), self.d_model, self.style.normalization, self.style.epsilon)
+        self.final_norm = blocks.without_scale(self.reader.norm(
+            self.name("final_norm"), self.d_model, self.style.normalization, self.style.epsilon, self.style.adds_one),
+                                               self.style)
         self.head, self.head_source = self.read_head()
 
     def name(self, role):
@@ -239,8 +280,9 @@ class Model:
 
     def surroundings(self):
         base = self.style.rotary_base if self.style.rotary != "none" else 0
-        return AroundLanguageModel(self.reader.tensors, beginnings(self.prefix), self.ignore, self.blocks.head_dim,
-                                   base, self.layout, self.start)
+        rotated = self.style.rotary_dim or self.blocks.head_dim
+        return AroundLanguageModel(self.reader.tensors, beginnings(self.prefix), self.ignore, rotated, base,
+                                   self.layout, self.start)
 
     def part(self):
         self.check()
@@ -255,8 +297,7 @@ class Model:
 @dataclasses.dataclass
 class LanguageModelRequest(RequestOfLayers):
     """Asks for a LanguageModel. What its config says needs no argument. num_kv_heads follows from the tensors, and
-    context_length from learned positions, if there are any. With an example, a remark says how much int8 weights change
-    its logits."""
+    context_length from learned positions, if there are any."""
 
     num_kv_heads: int = None
     rotary: str = None
@@ -264,13 +305,8 @@ class LanguageModelRequest(RequestOfLayers):
     activation: str = None
     epsilon: float = None
     config: str = None  # the path of a config.json, or its content
-    example: str = None  # the path of a file of tokens, or a list of them
 
     def __post_init__(self):
-        if self.example is not None and self.weights != "int8":
-            raise ExportError(EXAMPLE, " is for weights in int8, whose logits it compares with those of floats")
-        if self.example is not None and not isinstance(self.example, list):
-            self.example = example.read_tokens(self.example)
         if self.config is not None and not isinstance(self.config, dict):
             self.config = read_config(self.config)
         super().__post_init__()
@@ -282,10 +318,4 @@ class LanguageModelRequest(RequestOfLayers):
 
     def part(self, tensors):
         settings = self.settings(getattr(tensors, "model_args", {}))
-        model = Model(tensors, self.prefix, settings, self.ignore)
-        part = model.part()
-        if self.example is not None:
-            example.check_tokens(self.example, part.vocabulary, model.style.context_length)
-            floats = dataclasses.replace(self, weights="f32", cache="f32", example=None).part(tensors)
-            part.remarks.append(example.comparison(floats, part, self.example))
-        return part
+        return Model(tensors, self.prefix, settings, self.ignore).part()

@@ -53,6 +53,7 @@ class Place:
     in_by_out: bool = False
     group: int = 0
     groups: int = 1
+    heads: int = 1  # of which each has all groups, one after the other
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,7 @@
 """Weights that are not floats: which weights of a part they replace, and what each format of them says of itself."""
 import dataclasses
 
-LINEARS = ("query", "key", "value", "out_proj", "up", "gate", "down", "head", "linear", "convolution")
+LINEARS = ("query", "key", "value", "out_proj", "up", "gate", "down", "head", "linear", "convolution", "input", "recurrent")
 EMBEDDING = "token_embedding"
 
 
@@ -23,7 +23,7 @@ def stored(tree, matrix_of, path=""):
     name = path.rpartition(".")[2]
     if isinstance(tree, tuple):
         return tuple(stored(member, matrix_of, f"{path}[{i}]") for i, member in enumerate(tree))
-    if isinstance(tree, dict) and name in (*LINEARS, EMBEDDING):
+    if isinstance(tree, dict) and name in (*LINEARS, EMBEDDING) and "weight" in tree:
         return {**tree, "weight": matrix_of(tree["weight"], name == EMBEDDING, path)}
     if isinstance(tree, dict):
         return {member: stored(tree[member], matrix_of, f"{path}.{member}".lstrip(".")) for member in tree}

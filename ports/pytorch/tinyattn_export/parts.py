@@ -79,6 +79,10 @@ class Linear:
     def shape(self):
         return len(self.rows), len(self.rows[0])
 
+    def scaled(self, factor):
+        """Returns the Linear whose outputs are multiplied by a factor."""
+        return Linear([scaled(row, factor) for row in self.rows], self.bias and scaled(self.bias, factor))
+
     def tree(self):
         return {"weight": self.rows} if self.bias is None else {"weight": self.rows, "bias": [self.bias]}
 
@@ -88,18 +92,21 @@ def linear_at(tensors, place):
     if len(weight.shape) != 2 or 0 in weight.shape:
         raise weight.wrong_shape("a weight has two dimensions, neither zero")
     outputs, inputs = reversed(weight.shape) if place.in_by_out else weight.shape
-    if outputs % place.groups:
+    if outputs % (place.groups * place.heads):
         raise weight.wrong_shape(f"{outputs} outputs are not three of one width")
-    values, width = weight.values(), outputs // place.groups
-    begin, end = place.group * width, (place.group + 1) * width
-    if place.in_by_out:
-        rows = [values[i * outputs + begin:i * outputs + end] for i in range(inputs)]
-    else:
-        group = values[begin * inputs:end * inputs]
-        rows = [group[i::inputs] for i in range(inputs)]
+    values, width = weight.values(), outputs // (place.groups * place.heads)
+    begins = [(head * place.groups + place.group) * width for head in range(place.heads)]
+
+    def own(row):
+        return array.array("f", b"".join(row[begin:begin + width] for begin in begins))
+    rows = [own(values[i * outputs:(i + 1) * outputs] if place.in_by_out else values[i::inputs]) for i in range(inputs)]
     if bias is not None and bias.shape != (outputs,):
         raise bias.wrong_shape(f"{printable(place.weight)} has {outputs} outputs")
-    return Linear(rows, None if bias is None else bias.values()[begin:end])
+    return Linear(rows, None if bias is None else own(bias.values()))
+
+
+def scaled(row, factor):
+    return array.array("f", (value * factor for value in row))
 
 
 def zeros(count):
@@ -126,6 +133,8 @@ def initializer(value):
     """Returns the initializer of a value in C++; that of a dict is {.d_in = 3, .causal = true, .block = {...}}."""
     if isinstance(value, dict):
         return "{" + ", ".join(f".{name} = {initializer(member)}" for name, member in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(initializer, value)) + "}"
     return flag(value) if isinstance(value, bool) else str(value)
 
 
@@ -165,6 +174,7 @@ class AttentionRequest(RequestOfLayers):
     causal: bool = None
     mapping: dict = None  # names the tensors of a layout that is not known
     needed = ("num_heads", "context_length", "causal")
+    one_width = True  # of the inputs of queries, keys and values
 
     def part(self, tensors):
         layer = layouts.find(tensors, self.prefix, self.mapping)
@@ -185,7 +195,7 @@ class AttentionRequest(RequestOfLayers):
             unused.AroundLayer(tensors, layer, self.ignore), config=config)
 
     def check(self, layer, inputs, out):
-        if len({linear.shape for linear in inputs.values()}) > 1:
+        if self.one_width and len({linear.shape for linear in inputs.values()}) > 1:
             shapes = ", ".join(f"{printable(layer.inputs[role][0].weight)} gives {extents(linear.shape)}"
                                for role, linear in inputs.items())
             raise ExportError(f"query, key and value must have the same shape, in x out, and {shapes}")
@@ -205,7 +215,8 @@ class AttentionRequest(RequestOfLayers):
         config = {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
                   "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
                   "out_bias": out is not None and out.bias is not None}
-        return self.with_storage(config)
+        others = {f"d_{role}": inputs[role].shape[0] for role in ("key", "value") if inputs[role].shape[0] != d_in}
+        return {**self.with_storage(config), **others}
 
     def summary(self, inputs, out):
         d_in, d_out = inputs["query"].shape

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads the tensors of a model one by one, and notes which ones, so that the unused ones are known."""
+import array
 import dataclasses
 import re
 
@@ -81,9 +82,11 @@ class Reader:
                 f"here it must be {extents(expected)} in x out{groups}, and it is {extents(linear.shape)}")
         return linear
 
-    def norm(self, stem, width, normalization, epsilon):
-        """Returns the tree of a LayerNorm, with zeros for a missing bias, or of an RmsNorm, which has no bias."""
-        tree = {"weight": [self.vector(f"{stem}.weight", width)]}
+    def norm(self, stem, width, normalization, epsilon, adds_one=False):
+        """Returns the tree of a LayerNorm, with zeros for a missing bias, or of an RmsNorm, which has no bias. With
+        adds_one it multiplies by 1 + weight."""
+        weight = self.vector(f"{stem}.weight", width)
+        tree = {"weight": [array.array("f", (1 + value for value in weight)) if adds_one else weight]}
         if normalization == "layer":
             tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
         return {**tree, "epsilon": epsilon or -0.0}  # tinyattn's Epsilon stores 0 as -0.0; a binary needs it too
@@ -120,7 +123,8 @@ class AroundModel:
                 **dict.fromkeys(inside, "masks and tables, which the model has in its type")}
 
     def is_buffer(self, name):
-        return BUFFERS.search(name) or name.endswith("attn.bias") and len(self.tensors[name].shape) > 1
+        is_mask = name.endswith(("attn.bias", "attention.bias")) and len(self.tensors[name].shape) > 1
+        return BUFFERS.search(name) or is_mask
 
     def check_frequencies(self, name):
         """Raises an ExportError if a table of rotary frequencies does not fit the base, or the model has no rotary

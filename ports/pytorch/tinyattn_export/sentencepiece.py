@@ -36,8 +36,9 @@ def check_model(trainer, normalizer):
         raise ExportError(f"it is a {kind} model of SentencePiece: tinyattn has BPE")
     if normalizer.get(2):
         name = printable(protobuf.as_text(normalizer.get(1, b"")) or "a rule of its own")
-        raise ExportError(f"it normalizes text with {name}: tinyattn takes text as it is, as a model that was trained "
-                          "with normalization_rule_name=identity")
+        raise ExportError(f"it normalizes text with {name}, by a table of {len(normalizer[2])} bytes: tinyattn takes "
+                          "text as it is: train another model with normalization_rule_name='identity', on text that is "
+                          "normalized if the board's will be")
     if trainer.get(24, 0):
         raise ExportError("it has treat_whitespace_as_suffix: tinyattn puts spaces before words")
     if not normalizer.get(5, 1):

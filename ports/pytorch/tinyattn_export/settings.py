@@ -6,10 +6,10 @@ neither a setting nor known to be harmless is an error.
 import dataclasses
 import json
 import pathlib
-import re
 import struct
 
 from . import int8
+from .families import FAMILIES, SPECIAL, named
 from .errors import ExportError, Spelling, printable, within
 from .safetensors import unique
 
@@ -30,7 +30,6 @@ FORMATS = {"int8": int8.matrix_of}  # of weights that are not floats; see matric
 WEIGHTS = ("f32", *FORMATS)
 CACHES = ("f32", "int8")  # of keys and values
 ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # tables of a config.json on rotary positions
-FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # {model_type: family}
 
 
 def whole(value):
@@ -63,26 +62,32 @@ def activation_of(called, arguments):
     return names[-1] if names else None
 
 
+def part(value):
+    return value if type(value) in (int, float) and 0 < value <= 1 else None, "a number above 0, at most 1"
+
+
 def flag(value):
     return value if isinstance(value, bool) else None, "true or false"
 
 
 COUNT = number_between(1, LARGEST_COUNT)
 SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it...)}
-    "num_heads": (COUNT, "n_head", "num_attention_heads", "n_heads"),
+    "num_heads": (COUNT, "n_head", "num_attention_heads", "n_heads", "num_heads"),
     "num_kv_heads": (COUNT, "num_key_value_heads", "n_kv_heads"),
     "head_dim": (COUNT, "head_dim"),
     "context_length": (COUNT,),
     "trained_length": (COUNT, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size",
                        "max_seq_len"),
-    "num_layers": (COUNT, "n_layer", "num_hidden_layers", "n_layers"),
+    "num_layers": (COUNT, "n_layer", "num_hidden_layers", "n_layers", "num_layers"),
     "d_model": (COUNT, "n_embd", "hidden_size", "dim"),
     "d_hidden": (COUNT, "n_inner", "intermediate_size", "hidden_dim"),
     "vocabulary": (COUNT, "vocab_size"),
     "rotary": (one_of(ROTARIES),),
-    "rotary_base": (number_between(2, 2**32 - 1), "rope_theta", *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
-    "activation": (one_of(ACTIVATION_NAMES, ACTIVATION_NAMES.get), "activation_function", "hidden_act"),
-    "epsilon": (small, "layer_norm_epsilon", "rms_norm_eps", "norm_eps"),
+    "rotary_base": (number_between(2, 2**32 - 1), "rope_theta", "rotary_emb_base",
+                    *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
+    "activation": (one_of(ACTIVATION_NAMES, ACTIVATION_NAMES.get), "activation_function", "hidden_act",
+                   "hidden_activation"),
+    "epsilon": (small, "layer_norm_epsilon", "rms_norm_eps", "norm_eps", "layer_norm_eps"),
     "tied": (flag, "tie_word_embeddings"),
     "causal": (flag,),
     "norm_first": (flag,),
@@ -92,6 +97,10 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (COUNT,),
+    "rotary_dim": (COUNT, "rotary_dim"),
+    "rotary_part": (part, "rotary_pct", "partial_rotary_factor",
+                    *(f"{table}.partial_rotary_factor" for table in ROTARY_TABLES)),
+    "parallel": (flag, "use_parallel_residual"),
     "stride": (COUNT,),
     "padding": (number_between(0, LARGEST_COUNT),),
 }
@@ -101,20 +110,22 @@ HARMLESS = {
     "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},),
     "layer_types": (["full_attention"], ["sliding_attention"], ["full_attention", "sliding_attention"]),
     "use_scaled_rope": (False,), "use_mrope": (False,), "rope_interleaved": (False,), "use_qk_norm": (False,),
-    "partial_rotary_factor": (1,), **{f"{table}.partial_rotary_factor": (1,) for table in ROTARY_TABLES},
+    "qk_layernorm": (False,), "rotary": (True,), "attn_logit_softcapping": (), "final_logit_softcapping": (),
+    "query_pre_attn_scalar": (),
     **{f"{table}.{key}": ("default",) for table in ROTARY_TABLES for key in ("rope_type", "type")},
 }
 # Keys that do not change logits. Nor do keys that begin with an underscore, which transformers has for internal use.
 WITHOUT_EFFECT = frozenset((
     # training, and how the weights were stored
-    "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing "
+    "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout hidden_dropout classifier_dropout resid_dropout "
+    "embed_dropout initializer_range gradient_checkpointing "
     "pretraining_tp torch_dtype dtype ffn_dim_multiplier multiple_of "
     # which implementation runs, what its forward returns, and what it caches
     "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "
     "torchscript use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict "
     "chunk_size_feed_forward reorder_and_upcast_attn flash_attn max_batch_size "
     # sliding windows, which window_of_config handles
-    "sliding_window use_sliding_window max_window_layers "
+    "sliding_window use_sliding_window max_window_layers cache_implementation window_size "
     # tokens, sampling, tasks
     "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id "
     "predict_special_tokens max_length max_new_tokens min_length do_sample early_stopping num_beams num_beam_groups "
@@ -123,8 +134,9 @@ WITHOUT_EFFECT = frozenset((
     "forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty suppress_tokens "
     "begin_suppress_tokens task_specific_params problem_type finetuning_task num_labels id2label label2id summary_type "
     "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout").split())
+LAYERS_OF_GPT_NEO = (("global", "full_attention"), ("local", "sliding_attention"))  # its names of layer_types
+WINDOWS = ("sliding_window", "window_size")  # keys of a window, which layer_types may limit to some layers
 MODELS = ("model_type", "architectures")  # the keys that name a model
-ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
 SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "num_heads": ("the number of heads", Spelling("--num-heads N", "num_heads = N")),
     "context_length": ("the most tokens", Spelling("--context-length N", "context_length = N")),
@@ -173,6 +185,10 @@ def flat(config, origin):
         entries.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
     if entries.get("vocab_size") == -1:  # in Meta's params.json, -1 says that the tokenizer knows it
         del entries["vocab_size"]
+    if any(family is FAMILIES["gpt_neo"] for _, _, family in families(entries)):  # by default half of all are local
+        kinds = str([entries.pop(key, "global, local") for key in ("attention_types", "attention_layers")][0])
+        entries["layer_types"] = [kind for word, kind in LAYERS_OF_GPT_NEO if word in kinds]
+        entries.setdefault("window_size", 256)
     if isinstance(entries.get("layer_types"), list):  # has an entry for each layer: only the different ones matter
         entries["layer_types"] = sorted(set(map(str, entries["layer_types"])))
     return entries
@@ -183,8 +199,7 @@ def families(config):
     the same; None if it is unknown."""
     for key in (key for key in MODELS if key in config):
         for name in config[key] if isinstance(config[key], list) else [config[key]]:
-            architecture = ARCHITECTURE.fullmatch(str(name))
-            yield key, name, FAMILIES.get(architecture[1].lower() if architecture else str(name))
+            yield key, name, named(str(name))
 
 
 def refuse_other_models(config, origin):
@@ -192,9 +207,11 @@ def refuse_other_models(config, origin):
         if family is None:
             raise ExportError(
                 f"{origin} has {key} = {printable(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
+    taken = {setting for _, _, family in families(config) for setting in family.settings}
+    special = {key: (SPECIAL[name],) for name in SPECIAL.keys() - taken for key in SETTINGS[name][1:]}
     understood = {*MODELS, *(key for _, *keys in SETTINGS.values() for key in keys)}
     for key, value in config.items():
-        if key in HARMLESS and value not in HARMLESS[key]:
+        if value not in {**HARMLESS, **special}.get(key, (value,)):
             raise ExportError(f"{origin} has {key} = {printable(value)}: tinyattn's models do not do this")
         if key not in understood and key not in HARMLESS and key not in WITHOUT_EFFECT and not key.startswith("_"):
             raise ExportError(
@@ -258,33 +275,34 @@ class Settings:
     def window(self, context_length):
         """Returns how many tokens a token attends to, or None for all: what the argument says, or a config.json whose
         window is shorter than the context. A longer one masks nothing."""
-        windows = [setting for setting in self.windows_of_configs() if setting.value < context_length]
+        windows = [setting for setting in self.windows_of_configs(context_length) if setting.value < context_length]
         setting = agreement([*filter(None, [self.settings["window"]]), *windows])
         return setting and setting.value
 
     def long_windows(self, context_length):
         """Yields a remark on each window of a config that is not taken, as it is not shorter than the context."""
-        for setting in [] if self.has("window") else self.windows_of_configs():
+        for setting in [] if self.has("window") else self.windows_of_configs(context_length):
             if setting.value >= context_length:
                 yield (f"no window: {setting.origin} says {setting.value}, and the context is {context_length}; "
                        "--window N gives one")
 
-    def windows_of_configs(self):
-        return list(filter(None, map(self.window_of_config, self.configs)))
+    def windows_of_configs(self, context_length):
+        return [setting for origin in self.configs if (setting := self.window_of_config(origin, context_length))]
 
-    def window_of_config(self, origin):
-        """Returns the sliding window of a config as a Setting, or None. Raises an ExportError if layers differ in it.
-        Of Qwen2, the first max_window_layers have none."""
+    def window_of_config(self, origin, context_length):
+        """Returns the sliding window of a config as a Setting, or None. Raises an ExportError if layers differ in it
+        and it is shorter than the context. Of Qwen2, the first max_window_layers have none."""
         config = self.configs[origin]
         kinds, first = config.get("layer_types"), config.get("max_window_layers", 0)
-        is_qwen2 = any(str(name).lower().startswith("qwen2") for _, name, _ in families(config))
-        is_used = config.get("use_sliding_window", not is_qwen2)  # transformers' defaults
-        if "sliding_window" not in config or is_used is False or kinds == ["full_attention"]:
+        is_qwen = any(str(name).lower().startswith("qwen") for _, name, _ in families(config))
+        is_used = config.get("use_sliding_window", not is_qwen)  # transformers' defaults
+        key = next((key for key in WINDOWS if key in config), None)
+        if key is None or is_used is False or kinds == ["full_attention"]:
             return None
-        setting = parse("sliding_window", config["sliding_window"], f"{origin}'s sliding_window")
+        setting = parse("sliding_window", config[key], f"{origin}'s {key}")
         if kinds is None and first and self.has("num_layers") and first >= self.value("num_layers"):
             return None
-        if kinds is None and first or len(kinds or ()) > 1:
+        if (kinds is None and first or len(kinds or ()) > 1) and setting.value < context_length:
             raise ExportError(f"{origin} has a sliding window of {setting.value} in some layers, and tinyattn's models "
                               "have one in all layers or in none")
         return setting
@@ -292,6 +310,16 @@ class Settings:
     def check_family(self, family):
         for origin, config in self.configs.items():
             for key, name, own_family in families(config):
-                if own_family != family:
+                if own_family.names_of != family:
                     raise ExportError(
                         f"{origin} has {key} = {printable(name)}, and the tensors have the names of {family}")
+
+    def family(self, names_of):
+        """Returns the Family that the configs name, or None. Raises an ExportError if it has not the names of this
+        family, or if they name two that compute differently."""
+        self.check_family(names_of)
+        every = [(name, family) for config in self.configs.values() for _, name, family in families(config)]
+        for name, family in every:
+            if family != every[0][1]:
+                raise ExportError(f"{printable(name)} and {printable(every[0][0])} compute differently")
+        return every[0][1] if every else None

@@ -104,7 +104,8 @@ class Tables:
                   "dummy_prefix": vocabulary.dummy_prefix, "remove_extra_spaces": vocabulary.remove_extra_spaces,
                   "divided_at_spaces": self.divides(),
                   "whole_replacement": self.has_whole_replacement()}
-        return config
+        more = {name: True for name in ("divided_at_digits", "prefix_before_words") if getattr(vocabulary, name)}
+        return config | more
 
     def divides(self):
         """Returns whether no piece has a space after another character."""

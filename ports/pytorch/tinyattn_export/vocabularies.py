@@ -28,6 +28,8 @@ class Vocabulary:
     first_byte: int = None
     dummy_prefix: bool = False
     remove_extra_spaces: bool = False
+    divided_at_digits: bool = False
+    prefix_before_words: bool = False
     begin: int = None  # the token that begins a text
     end: int = None
 

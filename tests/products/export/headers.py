@@ -47,7 +47,8 @@ second = {attention = "", num_heads = 4, causal = false}
 
 def failure(folder, *steps):
     """Runs commands. Returns the output of the first that fails. The compiler finds headers in `folder`."""
-    environment = {**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch", "PYTHONDONTWRITEBYTECODE": "1",
+                   "CXX": f"{COMPILER[0]} -O0"}
     done = (call(*step, cwd=folder, env=environment) for step in steps)
     return next((f"{step.args}: {step.stdout}{step.stderr}" for step in done if step.returncode), "")
 
@@ -141,7 +142,7 @@ def documented(folder):
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(pages), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", pages[1], re.MULTILINE | re.DOTALL)
-    (module, train, parts), mains, (toml,), (in_c,) = (
+    (module, cost, train, parts), mains, (toml,), (in_c,) = (
         [text for kind, text in blocks if kind == wanted] for wanted in ("python", "cpp", "toml", "c"))
     llama, files = STORED["model_llama"], safetensors(documented_tensors())
     exporter.arguments_of(llama, folder)
@@ -155,7 +156,7 @@ def documented(folder):
     problem = failure(
         folder, [sys.executable, "-c", f"import export\n{parts}"], ["sh", "-c", several],
         *([sys.executable, "-c", f"try: import torch\nexcept ImportError: raise SystemExit\n{code}"]
-          for code in (module, train)),
+          for code in (module, cost, train)),
         *(["sh", "-c", command] for command in commands),
         *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")),
         ["sh", "-c", f"test ! -e gestures.hpp || {shlex.join(map(str, COMPILER))} -c gestures.cpp"])

@@ -106,21 +106,45 @@ class Model:
     window: int = None
     epsilon: float = 1e-5
     dtype: str = "F32"
+    biases: str = ""  # which linears have one, if not all
+    rms: bool = None  # as Llama, whose features rotate, unless it says otherwise
+    head_dim: int = None
+    rotary_dim: int = None
+    norms: dict = dataclasses.field(default_factory=dict)  # {query or key: the norm of its heads}
+    adds_one: bool = False  # norms multiply by 1 + weight
+    parallel: bool = False
+    by_head: bool = False
+    embedding_scale: float = 1.0
+    spread: int = 5  # of weights: less keeps what rounding does small
+    score_width: float = None
     config: str = ""  # config.json
     description: str = ""  # model.toml
     more: dict = dataclasses.field(default_factory=dict)  # other tensors of the file
 
     def linear_shapes(self):
         d_model, d_hidden = self.d_model, 2 * self.d_model
-        d_kv = d_model * self.num_kv_heads // self.num_heads
-        if not self.rotate:
+        d_kv = self.width * self.num_kv_heads
+        if self.count == 4:
             return [(3 * d_model, d_model), (d_model, d_model), (d_hidden, d_model), (d_model, d_hidden)]
-        return [(d_model, d_model), (d_kv, d_model), (d_kv, d_model), (d_model, d_model),
-                (d_hidden, d_model), (d_hidden, d_model), (d_model, d_hidden)]
+        d_heads = self.width * self.num_heads
+        return [(d_heads, d_model), (d_kv, d_model), (d_kv, d_model), (d_model, d_heads),
+                *[(d_hidden, d_model)] * (self.count - 5), (d_model, d_hidden)]
 
-    def norm(self, name):
-        return {f"{name}.{kind}": (self.d_model,)
-                for kind in ("weight", "bias")[:1 + (self.has_bias and not self.rotate)]}
+    @property
+    def count(self):  # of linears in a block
+        return len(TABLE["blocks"][self.block].split()) - 2
+
+    @property
+    def width(self):
+        return self.head_dim or self.d_model // self.num_heads
+
+    @property
+    def is_rms(self):
+        return bool(self.rotate) if self.rms is None else self.rms
+
+    def norm(self, name, width=None):
+        return {f"{name}.{kind}": (width or self.d_model,)
+                for kind in ("weight", "bias")[:1 + (self.has_bias and not self.is_rms)]}
 
     def tensors(self, positions, blocks=2):
         """Returns {name: (dtype, shape)}."""
@@ -130,8 +154,10 @@ class Model:
         norm_1, norm_2, linears = TABLE["blocks"][self.block].split(" ", 2)
         for start in (f"{stem}{i}." for i in range(blocks)):
             shapes |= {**self.norm(start + norm_1), **self.norm(start + norm_2)}
-            shapes |= {start + name: shape for name, shape in parameters(
-                linears, self.linear_shapes(), [self.has_bias] * 7)}
+            for name in self.norms.values():
+                shapes |= self.norm(start + name, self.width)
+            has_bias = [letter in self.biases for letter in "qkvoud"] if self.biases else [self.has_bias] * 7
+            shapes |= {start + name: shape for name, shape in parameters(linears, self.linear_shapes(), has_bias)}
         return {name: (self.dtype, shape) for name, shape in shapes.items() if name[0] != "-"}
 
 
@@ -143,7 +169,7 @@ def language_models(length):
     cases = {}
     for name, model in MODELS.items():
         tensors = model.tensors(length + 3 * ("LENGTH" in model.arguments))
-        tensors = drawn({**tensors, **of_hex(model.more)}, name, spread=5)
+        tensors = drawn({**tensors, **of_hex(model.more)}, name, spread=model.spread)
         token, *_, head = (f"{top}.weight" for top in model.tops.split())
         if model.is_tied and head in tensors:
             tensors[head] = tensors[token]

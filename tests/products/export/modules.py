@@ -66,7 +66,9 @@ int main() {
 def computes(folder, name, weights, make):
     """Compiles a module at each level of optimization, and runs it at the last."""
     export.module(*make(), folder / f"{name}.hpp", name, weights=weights)
-    (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name))
+    header = (folder / f"{name}.hpp").read_text()
+    first = "example_output0" if "example_output0" in header else "example_output"
+    (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name).replace("example_output", first))
     limit = "-fconstexpr-steps" if "clang" in COMPILER[0] else "-fconstexpr-ops-limit"
     options = ["-DIN_COMPILER", f"{limit}=1000000000"] if name in IN_COMPILER and weights is None else []
     for level in LEVELS:

@@ -28,6 +28,7 @@ LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama",
 GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1) for block in ("gpt2", "nanogpt"))
 ENCODER = models.encoder_tensors("", blocks=1)
 FILES = {
+    "neox": models.MODELS["model_gpt_neox"].tensors(5),
     "nothing": {}, "layer": LAYER, "llama": LLAMA, "gpt2": GPT2, "nanogpt": NANOGPT, "encoder": ENCODER,
     "layer with others": {**LAYER, "ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)),
                           "empty": ("F32", (0, 8)), "steps": ("I32", ())},
@@ -203,6 +204,19 @@ UNHEARD = {
                   "No space left on device\n"}
 
 
+@tap.in_folder
+def in_several_files(folder, phrase, **places):
+    """Exports a layer whose tensors are in two files, with their index, in which `places` are changed."""
+    names = list(LAYER)
+    for i in (0, 1):
+        (folder / f"{i}.safetensors").write_bytes(of_tensors({name: LAYER[name] for name in names[i::2]}))
+    weight_map = {**{name: f"{i % 2}.safetensors" for i, name in enumerate(names)}, **places}
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": weight_map}))
+    status, output, wrong = exporter.answer(folder, index, *ARGUMENTS)
+    return wrong or ("" if phrase in output and bool(status) == bool(phrase) else output)
+
+
 def missing_activations():
     """Returns the activations of the headers that the table of settings.py lacks."""
     listed = exporter.ROOT.joinpath("include/tinyattn/activation_list.h").read_text(encoding="utf-8")
@@ -212,8 +226,13 @@ def missing_activations():
 tap.report([
     ("each activation is in the table of settings.py", missing_activations),
     ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
-    ("a list of files", functools.partial(
-        answer_problem, "it is JSON, and has no tensors", b"{}", suffix=".safetensors.index.json")),
+    ("a table of settings", functools.partial(
+        answer_problem, "it is JSON, and has no tensors", b"{}", suffix=".json")),
+    ("a model in two files", in_several_files, ""),
+    *((f"a model in two files: {phrase}", functools.partial(in_several_files, phrase, **{name: file}))
+      for phrase, name, file in (("there is no such file", "more", "2.safetensors"), ("no file next to it", "more", "../x"),
+                                 ("differ in more", "more", "1.safetensors"),
+                                 ("differ in W_query.weight", "W_query.weight", "1.safetensors"))),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     ("usage into a full disk", usage_without_stderr),
     *((f"export.py {redirection}", without_report, redirection, stderr)

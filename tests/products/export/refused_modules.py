@@ -41,23 +41,24 @@ def parameter_overwritten(self, x):
     return x * self.gain
 
 
-def assigned(self, x):
-    y = self.layer(x)
-    y[:, 0] = 0
+def placed(self, x):
+    y = x.clone()
+    y[0, x[0, :, 0].argmax()] = 0
     return y
 
 
-def written_norm(self, x, **options):
-    return self.gain * (x * torch.rsqrt(torch.add(x.square().mean(-1, keepdim=True), 1.0, **options)))
+def keep(self, x):
+    result, self.last = x + self.last, x
+    return result
 
 
 def clamped(*arguments):
     """A branch that neither the example nor any input drawn like it reaches."""
-    return arguments[-1].clamp(-20, 20)
+    return arguments[-1].fmax(torch.tensor(-20.0))
 
 
 class Clamped(nn.Linear):
-    forward = functools.partialmethod(lambda self, most, x: F.linear(x, self.weight, self.bias).clamp(-most, most), 20)
+    forward = functools.partialmethod(lambda self, most, x: F.linear(x, self.weight, self.bias).fmax(most), torch.tensor(-20.0))
 
 
 def hooked(layer):
@@ -70,9 +71,9 @@ def with_own_forward(layer):
     return layer
 
 
-def layer_with(**parts):
-    """Returns an encoder's layer with other parts."""
-    layer = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+def layer_with(kind=nn.TransformerEncoderLayer, **parts):
+    """Returns a layer with other parts."""
+    layer = kind(6, 2, 8, batch_first=True)
     for name, part in parts.items():
         setattr(layer, name, part)
     return layer
@@ -103,43 +104,44 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("Dropout is in training", nn.Sequential(
         nn.Linear(6, 6), nn.Sequential(nn.Identity(), nn.Dropout())), X),
     ("BatchNorm1d is in training", nn.BatchNorm1d(4), X),
+    ("GRU is in training", nn.Sequential(nn.GRU(6, 6, 2, dropout=0.5)), X),
     ("dropout in training draws random numbers", written(lambda self, x: F.dropout(x, 0.5)), X),
     ("0.weight is of torch.float64: call .float()", nn.Sequential(nn.Linear(6, 6)).double().eval(), X.double()),
     ("example is of torch.float64", nn.Linear(6, 6).eval(), X.double()),
     ("weight is on the meta device", nn.Linear(6, 6, device="meta").eval(), X),
     ("example is a batch of 2", nn.Linear(6, 6).eval(), torch.ones(2, 4, 6)),
-    ("there is nothing for torch.nn.GRU: attention sees all tokens at once",
-     written(lambda self, x: self.gru(x)[0], gru=nn.GRU(6, 6, batch_first=True)), X),
-    ("there is nothing for einsum: write it with transpose and matmul",
-     written(lambda self, x: torch.einsum("bij,bkj->bik", x, x)), X),
-    ("forward returns a tuple: it must return one tensor", written(lambda self, x: (x, x)), X),
+    ("forward returns something of type int", written(lambda self, x: {"y": x, "n": 3}), X),
+    ("forward returns a tensor of torch.int64", written(lambda self, x: (x, torch.arange(3))), X),
+    ("what forward returns does not depend on its", written(lambda self, x, y: (self.a, self.a), a=GAIN), (X, X)),
+    ("example has a number that is not finite", nn.Linear(6, 6).eval(), X / 0),
+    ("example must be one tensor that is not empty, or a tuple", nn.Linear(6, 6).eval(), (X, None)),
+    *((sentence, written(lambda self, x: self.layer(x)[0], layer=layer), X) for sentence, layer in (
+        ("a batch of 4 sequences: export one of them; with batch_first=True", nn.GRU(6, 6)),
+        ("bidirectional of LSTM: take one direction", nn.LSTM(6, 6, batch_first=True, bidirectional=True)),
+        ("proj_size of LSTM: put a Linear behind the layer", nn.LSTM(6, 6, batch_first=True, proj_size=2)),
+        ("there is nothing for torch.nn.RNN: take GRU or LSTM", nn.RNN(6, 6, batch_first=True)))),
+    ("a batch of 4 tokens: export one of them", written(lambda self, x: self.cell(x[0]), cell=nn.GRUCell(6, 6)), X),
     ("the module does not compute what its trace computes", written(lambda self, x: x + torch.rand(())), X),
+    ("the module does not compute what its trace computes", written(keep, last=0), X),
+    ("the module does not compute what its trace computes", written(keep, last=torch.ones(1)), X),
+    ("or use autocast", written(torch.autocast("cpu", torch.bfloat16)(lambda self, x: self.layer(x)), layer=nn.Linear(6, 6)), X),
+    ("numpy() depends on what the input holds", written(lambda self, x: x * x.numpy().max()), X),
     ("what forward returns does not depend on its input", written(lambda self, x: self.a * 2, a=nn.Parameter(X)), X),
-    ("a convolution with groups or a dilation", nn.Sequential(nn.Conv1d(4, 4, 2, dilation=2)).eval(), X),
-    ("padding='same' with an even kernel", nn.Sequential(nn.Conv1d(4, 4, 2, padding="same")).eval(), X),
-    ("a Conv2d whose kernel is not its stride", nn.Sequential(nn.Conv2d(1, 4, 3)).eval(), torch.ones(1, 1, 8, 8)),
-    ("mean over all dimensions", written(lambda self, x: x.mean()), X),
-    ("a power of 3", written(lambda self, x: x**3), X),
-    ("there is nothing for gt: make masks of constants", written(lambda self, x: x.masked_fill(x > 0, 0.0)), X),
-    ("a division by what depends on the input", written(lambda self, x: x / x), X),
-    *(("the weights of attention are a result that nothing here computes", written(function, attention=ATTENTION), X)
-      for function in (lambda self, x: self.attention(x, x, x)[1] * 2, lambda self, x: self.attention(x, x, x)[1] @ x)),
+    ("a padding of 3 for a kernel of 3: take a padding", nn.Sequential(nn.Conv1d(4, 4, 2, 1, 3, 2)).eval(), X),
+    ("padding_mode='circular'", nn.Sequential(nn.Conv1d(4, 4, 3, padding=1, padding_mode="circular")).eval(), X),
+    ("divisor_override: multiply", nn.Sequential(nn.AvgPool2d(2, divisor_override=3)).eval(), torch.ones(1, 1, 8, 8)),
+    ("the weight of conv1d depends on the input", written(lambda self, x: F.conv1d(x, x)), X),
+    ("the weights of attention are a result that nothing here computes", written(
+        lambda self, x: self.attention(x, x, x)[1], attention=nn.MultiheadAttention(6, 2, add_zero_attn=True)), X[0]),
+    ("the mean of weights over heads in a batch", written(
+        lambda self, x: self.attention(*[x.view(2, 2, 6)] * 3)[1], attention=ATTENTION), X),
     ("a padding mask of its own for each batch element", written(
         lambda self, x: self.attention(*[x.view(2, 2, 6)] * 3, key_padding_mask=PADDING)[0], attention=ATTENTION), X),
-    ("multiply by one number that depends on the input", written(
-        lambda self, x: (x @ x.transpose(1, 2) * self.temperature(x.mean(1))).softmax(-1) @ x,
-        temperature=nn.Linear(6, 1)), X),
     ("there is nothing for new_full", written(lambda self, x: x - x.new_full((1,), x[0, 0, 0])), X),
-    ("add with alpha: multiply before", written(lambda self, x: written_norm(self, x, alpha=3), gain=GAIN), X),
-    ("an argument that is not known here, rounding_mode=floor", written(
-        lambda self, x: torch.div(x @ x.transpose(1, 2), 0.5, rounding_mode="floor").softmax(-1) @ x), X),
-    ("there is nothing for rsqrt: write the norm", written(written_norm, gain=nn.Parameter(torch.ones(4, 1))), X),
     ("nonzero depends on what the input holds, since another input", written(
         lambda self, x: x * len(torch.nonzero(x > 0))), X),
     ("a tensor of its own kind, Kind: make a plain tensor of it", written(
         lambda self, x: x * self.gain, gain=torch.ones(6).as_subclass(Kind)), X),
-    ("getitem takes elements one by one: take a slice", written(
-        lambda self, x: x[:, self.index], index=torch.tensor([0, 2, 1])), X),
     ("there is nothing for torch.nn.functional.unfold: a Conv2d", written(
         lambda self, x: F.unfold(x[:, None], 2, stride=2).transpose(1, 2)), X),
     ("getitem gives a tensor without elements", written(lambda self, x: torch.cat([x, x[:, 4:]], 1)), X),
@@ -147,12 +149,6 @@ CASES = [  # (what the sentence must say, the module, the example)
         lambda self, x: x * torch.searchsorted(sorted_sequence=self.gain, input=x),
         gain=torch.arange(6.0)), X),
     ("view of the bits as another type", written(lambda self, x: x.view(torch.int32).view(torch.float32)), X),
-    ("there is nothing for setitem: join", written(assigned, layer=nn.Linear(6, 6)), X),
-    ("max without dim, or of two tensors", written(lambda self, x: torch.max(x, self.gain), gain=GAIN), X),
-    ("masked_fill by what is no finite number", written(
-        lambda self, x: x.masked_fill(torch.ones(4, 6).bool(), x[0, 0, 0])), X),
-    ("masked_fill has arguments that are not known here", written(
-        lambda self, x: x[0, 0].masked_fill(torch.ones(4, 6).bool(), 0.0)), X),
     ("0.weight holds NaN: ", nn.Sequential(nn.Embedding.from_pretrained(torch.full((2, 1), torch.nan))),
      torch.tensor([[1]])),
     ("0.weight holds infinity", nn.Sequential(
@@ -164,21 +160,26 @@ CASES = [  # (what the sentence must say, the module, the example)
        nn.Sequential(layer_with(**{name: part})).eval(), X) for name, part in (
            ("linear1", Clamped(6, 8)), ("linear2", hooked(nn.Linear(8, 6))),
            ("linear2", with_own_forward(nn.Linear(8, 6))), ("norm2", nn.BatchNorm1d(4)))),
+    ("norm3 is another module than torch.nn put there", written(lambda self, x: self.layer(x, x), layer=layer_with(
+        nn.TransformerDecoderLayer, norm3=nn.BatchNorm1d(4))), X),
+    ("a causal memory_mask together with another", written(lambda self, x: self.layer(
+        x, x, memory_mask=torch.ones(4, 4).triu(1).bool(), memory_key_padding_mask=torch.tensor(
+            [[False, True, False, False]])), layer=layer_with(nn.TransformerDecoderLayer)), X),
     *((sentence, nn.Sequential(nn.TransformerEncoder(
         layer_with(**parts), 2, norm, enable_nested_tensor=False)).eval(), X)
       for sentence, norm, parts in (
           ("the activation ReLU in a block", None, {"activation": hooked(nn.ReLU())}),
           ("a final norm of another kind", nn.LayerNorm(6, eps=1e-3), {}))),
-    *(("there is nothing for clamp", net.eval(), X) for net in (
+    *(("there is nothing for fmax", net.eval(), X) for net in (
         hooked(nn.Sequential(nn.Linear(6, 6))), nn.Sequential(Clamped(6, 6)), nn.Sequential(hooked(nn.Linear(6, 6))))),
-    ("add_bias_kv or add_zero_attn", written(
-        lambda self, x: self.attention(x, x, x)[0], attention=nn.MultiheadAttention(6, 2, add_zero_attn=True)), X),
-    ("keys or values of another width", written(
-        lambda self, x: self.attention(x, x[:, :4], x[:, :4])[0],
-        attention=nn.MultiheadAttention(6, 2, kdim=4, vdim=4)), X[0]),
     ("the activation tanh in a block", nn.Sequential(
         nn.TransformerEncoderLayer(6, 2, 8, activation=torch.tanh, batch_first=True)).eval(), X),
-    ("tokens are taken by an Embedding only", written(lambda self, x: x + 1), torch.ones(1, 4, dtype=torch.long)),
+    ("forward returns numbers of torch.bool: return floats", written(lambda self, x: x > 0), X),
+    ("forward returns numbers of torch.int64: return floats", written(lambda self, x: x.argmax(-1)), X),
+    ("an index that depends on the input", written(lambda self, x: x[:, x.argmax(1)[0]]), X),
+    ("a place that depends on the input", written(placed), X),
+    ("there is nothing for median: compute it after forward", written(lambda self, x: x.median(1)[0]), X),
+    ("einsum of a diagonal: take torch.diagonal", written(lambda self, x: torch.einsum("bii->bi", x[..., :4])), X),
     ("double to torch.float64", written(lambda self, x: x.double() + 1), X),
     ("missing 1 required positional argument", Undersupplied := type("Undersupplied", (nn.Module,), {
         "forward": lambda self, x, y: x + y})().eval(), X),
@@ -206,8 +207,8 @@ OF_PYTORCH_2 = [
     ("net is of torch.jit, which is not traced", torch.jit.trace(nn.Linear(6, 6), X), X),
 ] if hasattr(nn, "RMSNorm") else []
 IN_TRACE = {"net is of torch.jit", "holds NaN", "holds infinity", "the type of its input", "BatchNorm1d is in training",
-            "is of torch", "on the meta", "is a batch", "returns a", "its trace", "does not depend on its",
-            "not finite", "missing", "net is", "one tensor"}
+            "is of torch", "on the meta", "is a batch", "returns a", "its trace", "or use", "does not depend on its",
+            "not finite", "something of type", "missing", "net is", "one tensor"}
 
 
 def problem(phrase, net, example):
@@ -249,8 +250,8 @@ def unknown_step():
                        written(lambda self, x: F.relu(x)), X)
 
 
-PATHS = [("path and binary are one file", "a", "./a"), ("has the name of a file in C", "a.h", "b"),
-         ("has the name of a file in C", "a.c", "b")]
+PATHS = [("path and binary are one file", "a", "./a"), ("in C numbers are constants of NAME.c", "a.h", "b"),
+         ("in C numbers are constants of NAME.c", "a.c", "b")]
 tap.report([("a step that is lowered wrong is named", wrong_step(lambda self, x: 2 * F.relu(x))),
             ("also beside large numbers, as of a mask",
              wrong_step(lambda self, x: F.relu(x.masked_fill(torch.eye(4, 6).bool(), 1e9)))),

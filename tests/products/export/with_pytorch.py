@@ -56,8 +56,9 @@ class Weights:
         bias = self.tensors.get(pattern.format("bias")) if "{}" in pattern else None
         return functional.linear(x, weight.t() if is_transposed else weight, bias)
 
-    def norm(self, name, epsilon, is_rms, x):
+    def norm(self, name, epsilon, is_rms, x, adds_one=False):
         weight, bias = (self.tensors.get(f"{name}.{kind}") for kind in ("weight", "bias"))
+        weight = 1 + weight if adds_one else weight
         if is_rms:
             return weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + epsilon))
         return functional.layer_norm(x, weight.shape, weight, bias, epsilon)
@@ -66,15 +67,26 @@ class Weights:
 # --- Attention ---
 
 
-def attend(weights, patterns, x, num_heads, is_causal, rotary="", base=0, window=None):
+def rotated(x, dim, rotary, base):
+    dim = dim or x.shape[-1]
+    return torch.cat([rotate(x[..., :dim], rotary == "interleaved", base), x[..., dim:]], dim=-1) if rotary else x
+
+
+def attend(weights, patterns, x, num_heads, is_causal, rotary="", base=0, window=None, rotary_dim=None, by_head=False,
+           norms=(), score_width=None):
     """Computes attention with the layers of some patterns: three projections or one, and perhaps an output."""
     inputs, out = (patterns[:-1], patterns[-1:]) if len(patterns) != 3 else (patterns, [])
     joined = [weights.linear(pattern, x) for pattern in inputs]
+    if by_head:
+        joined = [part.flatten(1) for part in joined[0].view(len(x), num_heads, 3, -1).unbind(2)]
     parts = joined if len(joined) == 3 else joined[0].chunk(3, dim=-1)
     head_dim = parts[0].shape[1] // num_heads
     heads = [part.view(len(x), -1, head_dim).transpose(0, 1) for part in parts]
     heads = [one.repeat_interleave(num_heads // len(one), dim=0) for one in heads]
-    query, key = (rotate(one, rotary == "interleaved", base) if rotary else one for one in heads[:2])
+    for i, norm in enumerate(norms):
+        heads[i] = norm(heads[i])
+    query, key = (rotated(one, rotary_dim, rotary, base) for one in heads[:2])
+    query = query * (head_dim / (score_width or head_dim))**0.5
     mask = causal(len(x), len(x), window=window or math.inf) if is_causal else 0.0
     context = attention(query, key, heads[2], mask).transpose(0, 1).flatten(1)
     return weights.linear(out[0], context) if out else context
@@ -98,23 +110,24 @@ def of_layer(name, case):
 def logits_of(model, weights, tokens):
     token, position, stem, final_norm, head = model.tops.split()
     norm_1, norm_2, *linears = models.TABLE["blocks"][model.block].split()
-    count = 4 if model.rotate else 2
-    norm = lambda name, x: weights.norm(name, model.epsilon, bool(model.rotate), x)
+    count = 2 if model.count == 4 else 4
+    norm = lambda name, x: weights.norm(name, model.epsilon, model.is_rms, x, model.adds_one)
     activate = ACTIVATIONS[settings.ACTIVATION_NAMES[model.activation]]
-    x = weights.tensors[f"{token}.weight"][tokens]
+    x = weights.tensors[f"{token}.weight"][tokens] * model.embedding_scale
     if position != "-":
         x = x + weights.tensors[f"{position}.weight"][:len(tokens)]
     for start in (f"{stem}{i}." for i in range(2)):
         projections, (up, *gate, down) = ([start + name for name in names]
                                         for names in (linears[:count], linears[count:]))
-        x = x + attend(weights, projections, norm(start + norm_1, x), model.num_heads, True,
-                       model.rotate, model.base, model.window)
-        y = norm(start + norm_2, x)
+        norms = [functools.partial(norm, start + name) for name in model.norms.values()]
+        context = attend(weights, projections, norm(start + norm_1, x), model.num_heads, True, model.rotate, model.base,
+                         model.window, model.rotary_dim, model.by_head, norms, model.score_width)
+        y = norm(start + norm_2, x if model.parallel else x + context)
         hidden = weights.linear(up, y)
         hidden = activate(weights.linear(gate[0], y)) * hidden if gate else activate(hidden)
-        x = x + weights.linear(down, hidden)
+        x = x + context + weights.linear(down, hidden)
     top = f"{head}.weight" if head != "-" else f"{token}.weight"
-    return functional.linear(norm(final_norm, x), weights.tensors[top])
+    return functional.linear(norm(final_norm, x), weights.tensors[top], weights.tensors.get(f"{head}.bias"))
 
 
 def of_model(name, case):

@@ -10,21 +10,30 @@ from ..errors import ExportError, printable
 TRACING = threading.Lock()  # torch.fx replaces methods of torch.nn.Module while it traces
 
 
-def module(net, example, path, name="model", binary=None, weights=None):
-    """Writes a header, and the weights into a binary if a path is given. `net` is a torch.nn.Module in eval mode, whose
-    forward takes and returns one tensor; `example` an input, with a batch of one in front or none. `weights` may be
-    "int8". If something cannot be exported, raises an ExportError and writes nothing."""
+def module(net, example, path, name="model", binary=None, weights=None, c=False):
+    """Writes a header, and the weights into a binary if a path is given. Returns a Board: print(board) says what it
+    takes, and board(x) is what every board computes. `net` is a torch.nn.Module in eval mode, whose forward takes one
+    tensor or several, and returns a tensor, or a tuple, list or dict of them; `example` an input, or a tuple of them,
+    each with a batch of one in front or none. `weights` may be "int8", or say so of modules: {"encoder": "int8"}; a
+    name holds for all in it, and "" is the module itself. A path that ends with .h, or `c`, writes NAME.h and NAME.c,
+    in C for the compiled library. If something cannot be exported, raises an
+    ExportError and writes nothing."""
     torch = pytorch("a torch.nn.Module is traced by it")
-    from . import exporting
+    from . import exporting, in_c, reporting
     if not isinstance(name, str):
         raise ExportError(f"name is a {type(name).__name__}, and must be a str")
     names.check_namespace(name)
-    if str(path).endswith((".h", ".c")):
-        raise ExportError(f"{printable(path)} has the name of a file in C, and what is written is C++: name it .hpp")
+    c = c or str(path).endswith((".h", ".c"))
+    if c and binary is not None:
+        raise ExportError("in C numbers are constants of NAME.c: leave binary out, or write a header of C++")
     if binary is not None and os.path.realpath(path) == os.path.realpath(binary):
         raise ExportError(f"path and binary are one file, {printable(path)}: the header needs a file of its own")
     net = getattr(net, "_orig_mod", net)  # what torch.compile was given
     # Without gradients encoders take another way, which computes masked tokens differently.
     with TRACING, torch.enable_grad():
-        files = exporting.files(net, example, path, name, binary, weights or "f32")
+        files, found = exporting.files(net, example, path, name, binary, weights or "f32")
+        board = reporting.board_of(found, files[path].decode(), name, files.get(binary))
+        if c:
+            files = in_c.files(net, exporting.again(found), path, name)
     whole_files.replace(files)
+    return board

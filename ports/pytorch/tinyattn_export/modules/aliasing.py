@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Steps that write in place: later steps must read the result, and no view of what it overwrote. And steps whose result
 nobody reads."""
+import contextlib
+
 import torch
 
+from . import table
 from .table import title
 from .values import memory_of
 
@@ -25,11 +28,33 @@ def resolve(tracer):
 
 def check_views(tracer, nodes, i):
     node, memory = nodes[i], storage(tracer.value(nodes[i].args[0]))
+    end = next((j for j, later in enumerate(nodes) if gives_back(later, node)), len(nodes))
     for other in nodes[:i]:
-        if other is not node.args[0] and storage(tracer.value(other)) == memory and any(
-                user in nodes[i + 1:] for user in other.users):
+        if other is not node.args[0] and storage(tracer.value(other)) == memory and overlaps(
+                tracer, node, other) and any(
+                user in nodes[i + 1:end] for user in other.users):
             raise tracer.refused(node, f"{title(node)} writes in place to what {other.name}, which is read later, is "
                                  "a view of", "write it without the underscore, or with = instead of +=")
+
+
+def gives_back(user, node):
+    """Whether a step is the last of y[key] += z, which writes the result of the first to where it was."""
+    return table.writes_in_place(user) and table.name_of(user) == "setitem" and user.args[2] is node
+
+
+def overlaps(tracer, node, other):
+    """Whether a step writes to elements of the result of another one: y[key] = z to those of the key."""
+    written = places(tracer.value(node.args[0]))
+    with contextlib.suppress(TypeError, IndexError):  # of a key that depends on the input
+        written = written[node.args[1]] if table.name_of(node) == "setitem" else written
+    return bool(torch.isin(written, places(tracer.value(other))).any())
+
+
+def places(tensor):
+    """Returns where in its memory the elements of a tensor lie."""
+    steps = (torch.arange(extent).mul(stride).view(-1, *[1] * (tensor.dim() - axis - 1))
+             for axis, (extent, stride) in enumerate(zip(tensor.shape, tensor.stride())))
+    return (sum(steps) + torch.tensor(tensor.storage_offset())).expand(tensor.shape)
 
 
 def storage(value):

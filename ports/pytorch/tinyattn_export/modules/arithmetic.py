@@ -4,47 +4,48 @@ import math
 
 import torch
 
+from . import attention
+from .elementwise import mapped, number_of
 from .layout import literal
 from .table import lowers
 from .values import Constant, Operand, Value, numbered, operand_of, whole
 
-
 LARGEST = torch.finfo(torch.float32).max
-
-
-def scalar(argument):
-    """Returns a number, or None: Python's, or a constant of one element."""
-    if isinstance(argument, (int, float)):
-        return float(argument)
-    if isinstance(argument, Constant) and argument.tensor.numel() == 1 and argument.tensor.dtype.is_floating_point:
-        return argument.tensor.item()
-    return None
+NAMES = {"add": "add", "mul": "multiply", "sub": "subtract", "truediv": "divide"}
 
 
 def arithmetic(low, function, a, b):
-    """Computes a function of two arguments, of which the second may be a constant, a row or a number."""
-    number = scalar(b)
-    if number is not None:
-        if abs(number) > LARGEST or math.isnan(number):
-            low.refuse(f"{function} with {number}", "take a finite number")
+    """Computes a function of two arguments, of which one may be a constant or a number."""
+    if function in ("add", "multiply") and not isinstance(a, Value) or (
+            function == "add" and isinstance(b, Value) and b.view.numel() > a.view.numel()):
+        a, b = b, a
+    if function == "subtract" and not isinstance(a, Value):
+        return arithmetic(low, "add", negative(low, b), a)
+    a, b = (low.check_floats(each) if isinstance(each, Value) else each for each in (a, b))
+    number = number_of(b) if not isinstance(b, Value) else None
+    if isinstance(a, Value) and (number == 0 and function == "add" or number == 1 and function == "multiply"):
+        return a
+    if number is not None and abs(number) <= LARGEST and function != "divide":
         return low.elementwise(a, function, literal(number))
-    if isinstance(b, Constant):
-        return with_constant(low, function, a, b)
-    return with_value(low, function, a, b)
+    found = None
+    if number is None and isinstance(a, Value) and function != "divide":
+        found = (with_constant if isinstance(b, Constant) else with_value)(low, function, a, b)
+    return found or mapped(low, function, a, b)
 
 
 def with_constant(low, function, a, b):
+    """Returns the Value of a function whose second argument is a row, or has the shape of the first, or None."""
+    if torch.broadcast_shapes(a.shape, b.shape) != a.shape or operand_of(a) is None and not a.is_whole():
+        return None
+    if function == "add" and (b.tensor == -math.inf).any():
+        masked = attention.masked_fill(low, a, Constant(b.tensor == -math.inf, b.name), -math.inf)
+        rest = Constant(b.tensor.masked_fill(b.tensor == -math.inf, 0.0), b.name)
+        return arithmetic(low, "add", masked, rest) if rest.tensor.any() else masked
     operand, view = low.elements_of(a)
-    if not torch.isfinite(b.tensor.float()).all():
+    full = b.tensor.float().expand(a.shape)
+    if not torch.isfinite(full).all():
         low.refuse(f"{function} with a constant that holds infinity",
                    "give masks as attn_mask, or to masked_fill before softmax")
-    try:
-        full = b.tensor.float().expand(torch.broadcast_shapes(a.shape, b.shape))
-    except RuntimeError:
-        full = None
-    if full is None or tuple(full.shape) != a.shape:
-        low.refuse(f"{function} would make the result larger than its first argument",
-                   "expand the first argument first")
     ordered = full.permute(Value(operand.object, view).order()).reshape(operand.extents)
     row = ordered.reshape(-1, operand.extents[-1])
     if len(operand.extents) > 1 and torch.equal(row, row[:1].expand_as(row)):
@@ -53,8 +54,10 @@ def with_constant(low, function, a, b):
             (_, x, _, mean, *_) = low.program.steps.pop().text
             return Value(low.call("standardize", x, mean, constant, extents=operand.extents, in_place=[x],
                                   name="standardized"), view)
-    else:
+    elif b.tensor.numel() == full.numel():
         constant = whole(low.members.tensor(ordered, b.name, operand.extents))
+    else:
+        return None
     return low.elementwise(a, function, constant)
 
 
@@ -67,37 +70,22 @@ def follows_subtraction(low, operand):
 
 
 def with_value(low, function, a, b):
-    low.check_floats(b)
+    """Returns the Value of a function of two of one layout, or of one and a row, or None."""
     if a.shape == b.shape:
         if same_layout(a, b):
             (left, view), (right, _) = low.elements_of(a), low.elements_of(b)
         else:
-            left, right = low.rows_of(a), low.rows_of(b)
-            if left.extents != right.extents:
-                left, right = (low.rows_of(low.copied(value)) for value in (a, b))
-            view = numbered(a.shape)
+            left, right, view = operand_of(a), operand_of(b), numbered(a.shape)
+            if left is None or right is None or left.extents != right.extents:
+                return None
         return Value(low.call(function, left, right, extents=left.extents, in_place=[left, right]), view)
-    if len(b.shape) and b.view.numel() == a.shape[-1] == b.shape[-1] and a.view.numel() >= b.view.numel():
-        row = b if b.object.extents == (a.shape[-1],) and b.is_whole() else low.copied(b)
-        if a.is_whole() and not is_last(a):
-            a = low.copied(a)
-        operand = low.rows_of(a)
+    operand = operand_of(a)
+    if operand and b.object.extents == a.shape[-1:] and b.is_whole() and b.shape[-1:] == a.shape[-1:]:
         if operand.extents[-1] != a.shape[-1]:
             operand = operand.with_columns(a.shape[-1])
-        result = low.elementwise(a, function, whole(row.object), operand=operand)
+        result = low.elementwise(a, function, whole(b.object), operand=operand)
         return Value(result.object, numbered(a.shape))
-    if b.view.numel() == 1:
-        low.refuse(f"{function} by one number that depends on the input", "compute it after forward, or as a row")
-    one_for_each = b.shape and b.shape[-1] == 1
-    return low.refuse(
-        f"{function} of {list(a.shape)} and {list(b.shape)}", "the mean and deviation of each row are those of "
-        "LayerNorm(n, elementwise_affine=False), and a sum with weights is weights.transpose(1, 2) @ x" if one_for_each
-        else "both have one shape, or the second is a row for all tokens")
-
-
-def is_last(value):
-    """Whether the last axis of the tensor is the last in memory."""
-    return operand_of(value) is not None
+    return None
 
 
 def same_layout(a, b):
@@ -105,27 +93,15 @@ def same_layout(a, b):
         extent == 1 or left == right for extent, left, right in zip(a.shape, a.view.stride(), b.view.stride()))
 
 
-@lowers("add", "mul")
-def commutative(low, input, other, alpha=1):
+@lowers("add", "mul", "sub", "rsub")
+def linear(low, input, other, alpha=1):
+    name = low.called
+    if name == "rsub":
+        name, input, other = "sub", other, input
     if alpha != 1:
-        low.refuse("add with alpha", "multiply before")
-    if not isinstance(input, Value) or isinstance(other, Value) and other.view.numel() > input.view.numel():
-        input, other = other, input
-    return arithmetic(low, {"add": "add", "mul": "multiply"}[low.called], input, other)
-
-
-@lowers("sub")
-def subtract(low, input, other, alpha=1):
-    if alpha != 1:
-        low.refuse("sub with alpha", "multiply before")
-    if isinstance(input, Value):
-        return arithmetic(low, "subtract", input, other)
-    return arithmetic(low, "add", negative(low, other), input)
-
-
-@lowers("rsub")
-def reversed_subtract(low, input, other):
-    return arithmetic(low, "add", negative(low, input), other)
+        other = arithmetic(low, "multiply", other, alpha) if isinstance(other, Value) else Constant(
+            torch.as_tensor(other.tensor if isinstance(other, Constant) else other) * alpha, "other")
+    return arithmetic(low, NAMES[name], input, other)
 
 
 @lowers("neg", "negative")
@@ -134,13 +110,16 @@ def negative(low, input):
 
 
 @lowers("truediv")
-def divide(low, input, other):
-    number = scalar(other)
-    if not isinstance(input, Value) or isinstance(other, Value):
-        low.refuse("a division by what depends on the input", "divide by a number or a constant")
-    if number is not None:
-        return arithmetic(low, "multiply", input, 1 / number if number else math.inf)
-    return with_constant(low, "multiply", input, Constant((1 / other.tensor.double()).float(), inverse(other.name)))
+def divide(low, input, other, rounding_mode=None):
+    number = number_of(other) if not isinstance(other, Value) else None
+    if number and rounding_mode is None:
+        return arithmetic(low, "multiply", input, 1 / number)
+    if number is None and isinstance(other, Constant) and isinstance(input, Value) and (
+            torch.isfinite(1 / other.tensor.double()).all() and rounding_mode is None):
+        inverted = Constant((1 / other.tensor.double()).float(), inverse(other.name))
+        return arithmetic(low, "multiply", input, inverted)
+    result = arithmetic(low, "divide", input, other)
+    return result if rounding_mode is None else mapped(low, rounding_mode, result)
 
 
 def inverse(name):
@@ -153,8 +132,13 @@ def square(low, input):
     return arithmetic(low, "multiply", input, input)
 
 
-@lowers("pow")
+@lowers("pow", "float_power")
 def power(low, input, exponent):
-    if exponent != 2:
-        low.refuse(f"a power of {exponent}", "only squares are computed, as x * x")
-    return square(low, input)
+    number = number_of(exponent) if not isinstance(exponent, Value) else None
+    functions = {2: square, 3: lambda low, x: arithmetic(low, "multiply", square(low, x), x),
+                 4: lambda low, x: square(low, square(low, x)), 0.5: lambda low, x: mapped(low, "sqrt", x),
+                 -0.5: lambda low, x: mapped(low, "rsqrt", x),
+                 -1: lambda low, x: mapped(low, "reciprocal", x), 1: lambda low, x: x}
+    if isinstance(input, Value) and number in functions:
+        return functions[number](low, input)
+    return mapped(low, "power", input, exponent)

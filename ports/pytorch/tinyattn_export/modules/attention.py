@@ -5,10 +5,13 @@ import math
 
 import torch
 
-from .arithmetic import scalar
+from . import composed
+from .elementwise import mapped, number_of
 from .layout import literal
 from .table import lowers
-from .values import Constant, Operand, Rows, Value, numbered
+from .values import Constant, Operand, Rows, Value, numbered, operand_of
+
+LARGEST = torch.finfo(torch.float32).max
 
 
 def loop(low, operands, text, writes, in_place=()):
@@ -33,24 +36,27 @@ def single(rows):
 @lowers("matmul", "bmm", "mm")
 def product(low, input, other):
     """Computes input @ other. A matrix that lies transposed is read so."""
-    if isinstance(other, Constant) and other.tensor.dim() != 2:
-        low.refuse("a product with a constant that is no matrix", "take a matrix")
     a, b = low.check_floats(input), low.check_floats(other)
-    if min(a.view.dim(), b.view.dim()) < 2:
-        low.refuse("a product of vectors", "take matrices")
+    if a.view.dim() == 1:
+        result = product(low, Value(a.object, a.view[None]), b)
+        return Value(result.object, result.view[..., 0, :] if b.view.dim() > 1 else result.view[0])
+    if b.view.dim() == 1:
+        result = product(low, a, Value(b.object, b.view[:, None]))
+        return Value(result.object, result.view[..., 0])
     transposed = b.view.stride(-1) != 1 and b.view.shape[-1] != 1
-    left, right = low.matrices_of(a), low.matrices_of(b, transposed)
-    if left.count != right.count and 1 not in (left.count, right.count):
-        low.refuse("a product of two batches of other sizes", "make them equal")
-    function = "matmul_transposed" if transposed else "matmul"
-    count = max(left.count, right.count)
     leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left, right = low.matrices_of(a, leading=leading), low.matrices_of(b, transposed, leading)
+    function, count = "matmul_transposed" if transposed else "matmul", left.count
     cols = right.rows if transposed else right.cols
-    if count == 1:
-        x, y = single(left), single(right)
+    if math.prod(b.shape[:-2]) == 1:
+        x, y = operand_of(a) if count > 1 else single(left), single(low.matrices_of(b, transposed))
+        x = x and (x if len(x.extents) < 3 else x.with_columns(x.extents[-1]))
+    if count == 1 or math.prod(b.shape[:-2]) == 1 and x:
         object = low.call(function, x, y, extents=(*x.extents[:-1], cols))
         return Value(object, numbered((*leading, left.rows, cols)))
-    object, result, rows = heads_of(low, count, left.rows, cols, leading)
+    lies_so = not transposed and 0 < right.step <= right.stride
+    object, result, rows = (contexts_of(low, right, count, left.rows, cols, leading) if lies_so
+                            else heads_of(low, count, left.rows, cols, leading))
     loop(low, {"left_of_head": left, "right_of_head": right, "product_of_head": rows},
          f"tinyattn::{function}(left_of_head, right_of_head, product_of_head);", object)
     return result
@@ -58,9 +64,9 @@ def product(low, input, other):
 
 def heads_of(low, count, rows, cols, leading):
     """Returns a new object for a matrix of each head, one after the other, its Value, and its Rows."""
-    object = low.program.activation(low.name(), (count, rows, cols))
+    object = low.program.activation(low.name(), (*(extent for extent in leading if extent != 1), rows, cols))
     value = Value(object, numbered((*leading, rows, cols)))
-    return object, value, Rows(object, count, rows * cols, rows, cols, cols, 0)
+    return object, value, Rows(object, ((count, rows * cols),), rows, cols, cols, 0)
 
 
 def contexts_of(low, like, count, rows, cols, leading):
@@ -69,17 +75,17 @@ def contexts_of(low, like, count, rows, cols, leading):
         return heads_of(low, count, rows, cols, leading)
     object = low.program.activation(low.name(), (rows, count * cols))
     view = numbered((rows, count, cols)).permute(1, 0, 2).view(*leading, rows, cols)
-    return object, Value(object, view), Rows(object, count, cols, rows, cols, count * cols, 0)
+    return object, Value(object, view), Rows(object, ((count, cols),), rows, cols, count * cols, 0)
 
 
 @lowers("masked_fill")
 def masked_fill(low, input, mask, value):
-    low.check_floats(input)
-    if not isinstance(mask, Constant):
-        low.refuse("a mask that depends on the input", "make the mask of constants: a buffer, or torch.triu")
-    number = scalar(value)
-    if number is None or not math.isfinite(number) and number != -math.inf:
-        low.refuse("masked_fill by what is no finite number", "take a number, or -infinity before softmax")
+    number = number_of(value) if not isinstance(value, Value) else None
+    shape = torch.broadcast_shapes(input.shape, mask.shape)
+    if isinstance(mask, Value) or number is None or (
+            abs(number) > LARGEST and number != -math.inf or input.shape != shape):
+        return mapped(low, "select", mask, value, input)
+    input = low.check_floats(input)
     operand, view = low.elements_of(input)
     full = mask.tensor.bool().expand(input.shape).permute(Value(operand.object, view).order())
     full = full.reshape(operand.extents)
@@ -109,14 +115,15 @@ class Mask:
         return "tinyattn::Causal{}" if self.causal and not causal_layer else None
 
 
-def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked):
-    """Returns the Mask of an attn_mask and a key_padding_mask, each a Constant or None."""
+def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked, count=1):
+    """Returns the Mask of an attn_mask and a key_padding_mask, each a Constant or None. `count`: of heads and batch
+    elements, which may have masks of their own where a loop over them calls attention."""
     full, causal = torch.zeros(queries, keys), torch.full((queries, keys), -math.inf).triu(1)
     for mask in (tensor, padding):
         if not isinstance(mask, (Constant, type(None))):
             low.refuse("a mask that depends on the input", "make the mask of constants, or call the layer in C++")
     if tensor:
-        full = additive(low, tensor.tensor, not true_is_masked, queries, keys)
+        full = additive(low, tensor.tensor, not true_is_masked, queries, keys, count)
     if is_causal and tensor and not torch.equal(full, causal):
         low.refuse("is_causal=True with a mask that is not causal", "leave is_causal out: PyTorch takes the one or the "
                    "other")
@@ -124,6 +131,11 @@ def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked):
         full = causal
     if padding:
         full = full + additive(low, padding_row(low, padding.tensor), False, queries, keys)
+    if full.dim() > 2:
+        only_masks = (full == 0).logical_or(full == -math.inf).all()
+        kind, full = ("BlockMask", full == -math.inf) if only_masks else ("AdditiveMask", full)
+        name = low.members.mask(f"tinyattn::{kind}<", full, low.name() + "_masks")
+        return Mask(text=f"{name}[i{f' % {len(full)}' if len(full) < count else ''}]")
     if not (full == 0).logical_or(full == -math.inf).all():
         return Mask(text=low.members.mask("tinyattn::AdditiveMask<", rows_or_one(full), low.name() + "_mask"))
     return of_masked(low, full == -math.inf)
@@ -137,17 +149,18 @@ def padding_row(low, tensor):
     return row
 
 
-def additive(low, tensor, inverted, queries, keys):
+def additive(low, tensor, inverted, queries, keys, count=1):
     flat = tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() > 2 else tensor
     if flat.dim() > 2:
-        if not torch.equal(flat, flat[:1].expand_as(flat)):
+        alike = torch.equal(flat, flat[:1].expand_as(flat))
+        if not alike and count % len(flat):
             low.refuse("a mask of its own for each head or batch element", "take one mask for all")
-        flat = flat[0]
+        flat = flat[0] if alike else flat
     if flat.dtype in (torch.bool, torch.uint8):
         flat = flat.bool()
         masked = ~flat if inverted else flat
         flat = torch.zeros(masked.shape).masked_fill(masked, -math.inf)
-    return flat.float().expand(queries, keys)
+    return flat.float().expand(*flat.shape[:-2], queries, keys)
 
 
 def of_masked(low, masked):
@@ -182,20 +195,31 @@ def rows_or_one(mask):
 def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_keys=False):
     query, key, value = map(low.check_floats, (query, key, value))
     width = query.shape[-1]
+    if isinstance(mask, Constant):
+        leading = query.shape[:-2] if mask.tensor.dim() > 2 else ()
+        mask = Constant(mask.tensor.expand(*leading, query.shape[-2], key.shape[-2]), mask.name)
+    elif mask is not None:
+        f = composed.Functions(low)
+        scores = f.mul(f.matmul(query, f.transpose(key, -1, -2)), width**-0.5 if scale is None else scale)
+        scores = (f.masked_fill(scores, f.logical_not(mask), -math.inf) if mask.dtype == torch.bool else
+                  f.add(scores, mask))
+        return f.matmul(f.softmax(scores, -1), value)
     if scale is not None and not math.isclose(scale, width**-0.5, rel_tol=1e-6):
         query = low.elementwise(query, "multiply", literal(scale * width**0.5))
     q, k, v = map(low.matrices_of, (query, key, value))
     if shares_keys:
-        k, v = (dataclasses.replace(rows, count=q.count, sharing=q.count // rows.count) for rows in (k, v))
+        k, v = (dataclasses.replace(rows, leading=(*rows.leading, (q.count // rows.count, 0))) for rows in (k, v))
     count = max(rows.count for rows in (q, k, v))
     if any(rows.count not in (1, count) for rows in (q, k, v)):
         low.refuse("other numbers of heads for queries and keys", "repeat the keys, or call the layer in C++")
-    causal_mask = mask_of(low, mask, None, is_causal, q.rows, k.rows, true_is_masked=False)
+    causal_mask = mask_of(low, mask, None, is_causal, q.rows, k.rows, true_is_masked=False, count=count)
     if causal_mask.causal and causal_mask.text:
         low.refuse("a causal mask together with another", "give one mask")
     text = causal_mask.argument(False) or "tinyattn::NoMask{}"
     if count == 1:
-        object = low.call("scaled_dot_product_attention", *map(single, (q, k, v)), text, extents=(q.rows, v.cols))
+        operands = [single(rows) for rows in (q, k, v)]
+        extents = *operands[0].extents[:-1], v.cols
+        object = low.call("scaled_dot_product_attention", *operands, text, extents=extents)
         return Value(object, numbered((*query.shape[:-1], v.cols)))
     object, result, rows = contexts_of(low, q, count, q.rows, v.cols, query.shape[:-2])
     loop(low, {"query_of_head": q, "key_of_head": k, "value_of_head": v, "context_of_head": rows},

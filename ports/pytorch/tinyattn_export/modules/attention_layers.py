@@ -9,7 +9,7 @@ from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
 from ..parts import AttentionRequest
 from ..settings import ACTIVATION_FUNCTIONS, activation_of
-from . import attention
+from . import attention, attention_options
 from .table import lowers_module
 from .tracing import is_original, torch_class
 from .program import Scratch
@@ -17,14 +17,12 @@ from .values import Absent, Operand, Value, numbered
 from .weighted import part_of
 
 
-def call_of_layer(low, values, batch_first, masks, request, tensors):
+def call_of_layer(low, values, batch_first, masks, request, tensors, heads=()):
     """Adds the step of a layer, and returns its Value. `values`: queries, keys and values, or the only input; `masks`:
     attn_mask, key_padding_mask and is_causal. `request` returns what makes the layer of `tensors`, once all calls are
-    known."""
+    known. Where `heads` has their number, it also returns the Object of their weights."""
     values = [low.check_floats(value) for value in values]
-    swap = not batch_first and values[0].view.dim() == 3
-    views = [value.view.transpose(0, 1) if swap else value.view for value in values]
-    operands = [low.batch_of(value, view) for value, view in zip(values, views)]
+    operands, views, swap = operands_of(low, values, batch_first)
     lengths = [view.shape[-2] for view in views]
     mask = attention.mask_of(low, *masks, lengths[0], lengths[-1], true_is_masked=True)
     calls = low.members.calls.setdefault(low.node.target, [])
@@ -33,9 +31,20 @@ def call_of_layer(low, values, batch_first, masks, request, tensors):
         context_length=max(length for length, _ in calls), causal=all(mask.causal for _, mask in calls),
         weights=low.members.weights), tensors))
     inputs = operands[:1] if all(same_value(values[0], value) for value in values) else operands
-    result = add_call(low, member, inputs, lambda: mask_text(mask, calls), operands[0].extents)
+    weights = [low.program.activation(f"{low.name()}_weights_of_heads", (
+        *operands[0].extents[:-2], *heads, lengths[0], lengths[-1]))] if heads else []
+    result = add_call(low, member, inputs, lambda: mask_text(mask, calls), operands[0].extents, *weights)
     view = numbered(tuple(views[0].shape))
-    return Value(result, view.transpose(0, 1) if swap else view)
+    result = Value(result, view.transpose(0, 1) if swap else view)
+    return (result, *weights) if heads else result
+
+
+def operands_of(low, values, batch_first):
+    """Returns the Operands of values, their views, tokens behind the batch, and whether that swaps axes."""
+    values = [low.check_floats(value) for value in values]
+    swap = not batch_first and values[0].view.dim() == 3
+    views = [value.view.transpose(0, 1) if swap else value.view for value in values]
+    return [low.batch_of(value, view) for value, view in zip(values, views)], views, swap
 
 
 def same_value(a, b):
@@ -43,19 +52,21 @@ def same_value(a, b):
         a.offset == b.offset)
 
 
-def add_call(low, member, inputs, mask, extents):
+def add_call(low, member, inputs, mask, extents, *weights):
     """Adds the step of a layer with a workspace. It may be computed in place if it has one input."""
     object = low.program.activation(low.name(), extents)
     first, *others = inputs
     text = [part for operand in inputs for part in (operand, ", ")]
     alone = first.stride is None and first.object not in [other.object for other in others]
-    return low.program.add(member, ".forward(", *text, mask, Operand(object, extents), ", ", Scratch(member.path), ");",
-                           writes=object, in_place=[first.object] if alone else [])
+    function = ".forward_with_weights(" if weights else ".forward("
+    text_of_weights = [part for each in weights for part in (Operand(each, each.extents), ", ")]
+    return low.program.add(member, function, *text, mask, Operand(object, extents), ", ", *text_of_weights, Scratch(
+        member.path), ");", writes=object, in_place=[first.object] if alone else [], also=weights)
 
 
 def mask_text(mask, calls):
     """Returns the argument for a mask. A layer is causal if all of its calls are."""
-    causal_layer = all(other.causal for _, other in calls)
+    causal_layer = all(other.causal for _, other, *_ in calls)
     if mask.causal and mask.text and not causal_layer:
         raise ExportError("a layer is called with a causal mask and a padding mask, and without the first: give each "
                           "call a layer of its own")
@@ -63,17 +74,32 @@ def mask_text(mask, calls):
     return f"{argument}, " if argument else ""
 
 
+class LayerRequest(AttentionRequest):
+    one_width = False
+
+
 @lowers_module("MultiheadAttention")
 def multihead_attention(low, module, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
                         average_attn_weights=True, is_causal=False):
-    if module.bias_k is not None or module.add_zero_attn:
-        low.refuse("add_bias_kv or add_zero_attn", "leave them False")
-    if module.kdim != module.embed_dim or module.vdim != module.embed_dim:
-        low.refuse("keys or values of another width", "project them to embed_dim first")
-    request = functools.partial(AttentionRequest, num_heads=module.num_heads)
+    if attention_options.is_needed(low, module):
+        swap = not module.batch_first and low.tracer.value(low.node.args[0]).dim() == 3
+        absent = Absent("the weights of attention", "only a layer without options has them")
+        return attention_options.written_out(low, module, [query, key, value], swap, attn_mask, key_padding_mask,
+                                             is_causal), absent
+    request = functools.partial(LayerRequest, num_heads=module.num_heads)
     masks = attn_mask, key_padding_mask, is_causal
-    result = call_of_layer(low, [query, key, value], module.batch_first, masks, request, module.state_dict())
-    return result, Absent("the weights of attention", "call forward_with_weights of the layer in C++")
+    weights = low.tracer.value(low.node)[1] if any(user.args[1:] == (1,) for user in low.node.users) else None
+    if weights is not None and average_attn_weights and weights.dim() > 2 and len(weights) > 1:
+        low.refuse("the mean of weights over heads in a batch", "give average_attn_weights=False")
+    result = call_of_layer(low, [query, key, value], module.batch_first, masks, request,
+                           attention_options.tensors_of(module), () if weights is None else (module.num_heads,))
+    if weights is None:
+        return result, None
+    result, of_heads = result
+    if average_attn_weights:
+        rows = Operand(of_heads, (module.num_heads, weights.numel()), weights.numel())
+        of_heads = low.call("mean", rows, extents=(weights.numel(),), name=f"{low.name()}_weights")
+    return result, Value(of_heads, numbered(tuple(weights.shape)))
 
 
 def activation_name(low, layer):
@@ -92,6 +118,7 @@ DROPOUTS = (torch.nn.Dropout, torch.nn.Identity)
 PARTS = {"self_attn": (torch.nn.MultiheadAttention,), "linear1": LINEARS, "linear2": LINEARS,
          "norm1": NORMS, "norm2": NORMS,
          "dropout": DROPOUTS, "dropout1": DROPOUTS, "dropout2": DROPOUTS}
+OF_DECODERS = {"multihead_attn": PARTS["self_attn"], "norm3": NORMS, "dropout3": DROPOUTS}
 
 
 def is_of(module, kinds):
@@ -100,10 +127,11 @@ def is_of(module, kinds):
 
 
 def check_parts(low, layer):
-    """Refuses a layer of an encoder if it, or a part of it, is not what torch.nn makes there."""
-    if not is_of(layer, (torch.nn.TransformerEncoderLayer,)):
-        low.refuse(f"{type(layer).__name__} is no torch.nn.TransformerEncoderLayer", "call each layer in forward")
-    for name, kinds in PARTS.items():
+    """Refuses a layer if it, or a part of it, is not what torch.nn makes there."""
+    is_decoder = is_of(layer, (torch.nn.TransformerDecoderLayer,))
+    if not is_decoder and not is_of(layer, (torch.nn.TransformerEncoderLayer,)):
+        low.refuse(f"{type(layer).__name__} is no layer of torch.nn", "call each layer in forward")
+    for name, kinds in (PARTS | OF_DECODERS if is_decoder else PARTS).items():
         if not is_of(getattr(layer, name), kinds):
             low.refuse(f"{name} is another module than torch.nn put there",
                        "write the layer as a module of its own")
@@ -112,7 +140,7 @@ def check_parts(low, layer):
 def settings_of(low, layer):
     """Returns what a request needs to know of a layer."""
     check_parts(low, layer)
-    if layer.norm1.eps != layer.norm2.eps:
+    if len({norm.eps for norm in layer.children() if isinstance(norm, NORMS)}) > 1:
         low.refuse("two norms with other epsilons", "give both one epsilon")
     return {"num_heads": layer.self_attn.num_heads, "norm_first": layer.norm_first, "epsilon": layer.norm1.eps,
             "activation": activation_name(low, layer)}, layer.self_attn.batch_first
@@ -129,12 +157,17 @@ def encoder_layer(low, module, src, src_mask=None, src_key_padding_mask=None, is
     return encoder_call(low, module, src, masks, TransformerBlockRequest, settings_of(low, module))
 
 
-@lowers_module("TransformerEncoder")
-def encoder(low, module, src, mask=None, src_key_padding_mask=None, is_causal=None):
+def settings_of_layers(low, module):
+    """Returns the same of an encoder or a decoder, whose layers are alike."""
     settings = [settings_of(low, layer) for layer in module.layers]
     if any(other != settings[0] for other in settings):
-        low.refuse("a TransformerEncoder whose layers differ", "call each layer")
+        low.refuse(f"a {type(module).__name__} whose layers differ", "call each layer")
     if module.norm is not None and (not is_of(module.norm, NORMS) or module.norm.eps != settings[0][0]["epsilon"]):
-        low.refuse("a final norm of another kind or epsilon", "apply it after the encoder")
+        low.refuse("a final norm of another kind or epsilon", "apply it after the last layer")
+    return settings[0]
+
+
+@lowers_module("TransformerEncoder")
+def encoder(low, module, src, mask=None, src_key_padding_mask=None, is_causal=None):
     masks = mask, src_key_padding_mask, is_causal or False
-    return encoder_call(low, module, src, masks, TransformerRequest, settings[0])
+    return encoder_call(low, module, src, masks, TransformerRequest, settings_of_layers(low, module))

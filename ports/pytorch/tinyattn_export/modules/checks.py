@@ -19,7 +19,7 @@ def in_training(net):
 
 def differs_in_training(module):
     drops = isinstance(module, DROPOUTS) and module.p > 0
-    drops_weights = isinstance(module, torch.nn.MultiheadAttention) and module.dropout > 0
+    drops_weights = isinstance(module, (torch.nn.MultiheadAttention, torch.nn.RNNBase)) and module.dropout > 0
     return module.training and (drops or drops_weights or isinstance(module, BATCH_NORMS))
 
 
@@ -43,17 +43,23 @@ def has_tokens(example):
     return example.dtype in (torch.int64, torch.int32)
 
 
+def tensors_of(example):
+    """Returns the inputs of a call as a tuple: an example is a tensor, or a tuple of tensors."""
+    if isinstance(example, (list, dict)) or example == ():
+        raise ExportError("example must be one tensor, or a tuple of tensors if forward has several inputs")
+    return example if isinstance(example, tuple) else (example,)
+
+
 def check_example(example):
-    """Returns the extents of the example in C++: without a batch of one in front."""
-    if isinstance(example, (tuple, list, dict)):
-        raise ExportError("example must be one tensor, since a module has one input here: put several into one tensor, "
-                          "and slice it in forward")
+    """Returns the extents of an input in C++: without a batch of one in front."""
     if not isinstance(example, torch.Tensor) or example.dim() == 0 or 0 in example.shape:
-        raise ExportError("example must be one tensor that is not empty")
+        raise ExportError("example must be one tensor that is not empty, or a tuple of such tensors")
     if not has_tokens(example) and example.dtype != torch.float32:
         raise ExportError(f"example is of {example.dtype}, and must be of float32, or of int64 for tokens")
     if has_tokens(example) and (example.min() < 0 or example.max() > 65535):
         raise ExportError("example has a token that is not from 0 to 65535")
+    if not torch.isfinite(example).all():
+        raise ExportError("example has a number that is not finite")
     batch, *rest = example.shape
     if batch != 1 and len(rest) > (0 if has_tokens(example) else 1):
         raise ExportError(f"example is a batch of {batch}: give one element, example[:1]; where tokens come "

@@ -6,7 +6,8 @@ import torch
 from ..errors import printable
 from .checks import has_tokens
 from .evaluating import Memory
-from .lowering import dependents
+from .lowering import ancestors, dependents
+from .signature import leaves
 from .table import title
 from .tracing import check, private, trace
 from .values import Value, numbered
@@ -17,16 +18,27 @@ REPORT = "write it another way, and please report it"
 MOST_NOISE = 8  # times the difference that float32 makes to float64
 
 
-def drawn(tracer, example, seed):
-    """Returns an input like the example: tokens of the vocabulary, or numbers that differ from those of the example as
+def vocabulary_of(tracer, name):
+    """Returns how many tokens the smallest Embedding has that the input of a name is given to, or None."""
+    (source,) = (node for node in tracer.graph.nodes if node.op == "placeholder" and node.target == name)
+    called = [tracer.root.get_submodule(node.target) for node in tracer.graph.nodes
+              if node.op == "call_module" and source in ancestors(node)]
+    return min((module.num_embeddings for module in called if isinstance(module, torch.nn.Embedding)), default=None)
+
+
+def drawn(tracer, examples, seed):
+    """Returns inputs like the examples: tokens of the vocabulary, or numbers that differ from those of the example as
     these do from their neighbours."""
     generator = torch.Generator().manual_seed(seed)
-    if has_tokens(example):
-        called = [tracer.root.get_submodule(node.target) for node in dependents(tracer.graph)
-                  if node.op == "call_module"]
-        sizes = [module.num_embeddings for module in called if isinstance(module, torch.nn.Embedding)]
-        vocabulary = min(sizes, default=int(example.max()) + 1)
-        return torch.randint(vocabulary, example.shape, generator=generator, dtype=example.dtype)
+    return [drawn_tokens(example, vocabulary_of(tracer, name), generator) if has_tokens(example)
+            else drawn_numbers(example, generator) for name, example in zip(tracer.examples, examples)]
+
+
+def drawn_tokens(example, vocabulary, generator):
+    return torch.randint(vocabulary or int(example.max()) + 1, example.shape, generator=generator, dtype=example.dtype)
+
+
+def drawn_numbers(example, generator):
     spreads = [example.std(axis, keepdim=True).expand_as(example) for axis in range(example.dim())
                if example.shape[axis] > 1] or [torch.zeros_like(example)]
     spread = torch.stack(spreads).amin(0)
@@ -44,7 +56,8 @@ def steps_of(tracer):
             raise tracer.refused(node, f"a tensor of its own kind, {type(value).__name__}",
                                  "make a plain tensor of it, or say is_causal=True if it is a mask")
         return value.shape, None if node in dependent else value.detach().clone()
-    dependent = dependents(tracer.graph)
+    written = {node.args[0] for node in tracer.graph.nodes if node.args and tracer.writes(node)}
+    dependent = dependents(tracer.graph, written)
     return [(node, node.format_node(), *result(node)) for node in tracer.graph.nodes]
 
 
@@ -64,10 +77,10 @@ def same(a, b):
     return a == b
 
 
-def check_steps(low, x, out, example, wanted):
+def check_steps(low, inputs, outputs, examples, wanted):
     """Raises an ExportError at the first step that computes other numbers than PyTorch did when the tracer ran the
     module."""
-    memories = [Memory(low, x, example, type) for type in (torch.float32, torch.float64)]
+    memories = [Memory(low, inputs, examples, type) for type in (torch.float32, torch.float64)]
     for node in low.tracer.graph.nodes:
         own = [step for step in low.program.steps if step.node is node]
         try:
@@ -77,15 +90,28 @@ def check_steps(low, x, out, example, wanted):
         except Exception as error:  # of any kind: a lowering is wrong, or not known here
             raise low.tracer.refused(node, f"what would be exported of {title(node)} cannot be computed "
                                      f"({printable(error)})", REPORT) from None
-        value, of_pytorch = Value(out, numbered(tuple(wanted.shape))), wanted
-        if node.op != "output":  # a layer that a batch norm is folded into has the result of the norm
-            value = low.values.get(node) if own and not low.folded.get(node.target) else None
-            of_pytorch = low.tracer.value(node) if own else None
-        if isinstance(value, Value) and isinstance(of_pytorch, torch.Tensor):
+        for value, of_pytorch in results_of(low, node, own, outputs, wanted):
             error = difference(of_pytorch.detach().double(), *(memory.elements(value) for memory in memories))
             if error:
                 raise low.tracer.refused(node, f"what would be exported of {title(node)} differs by {error:.3g} from "
                                          "what PyTorch computes", REPORT)
+
+
+def results_of(low, node, own, outputs, wanted):
+    """Returns [(Value, what PyTorch computes)] of a node, whose `own` steps are these."""
+    if node.op == "output":
+        return [(Value(out, numbered(tuple(tensor.shape))), tensor) for out, tensor in zip(outputs, wanted)]
+    # A layer that a batch norm is folded into has the result of the norm.
+    value = low.values.get(node) if own and not low.folded.get(node.target) else None
+    written = {object for step in own for object in (*step.objects(), step.writes.resolved())}
+    return [pair for pair in pairs_of(value, low.tracer.value(node) if own else None) if pair[0].object.resolved() in written]
+
+
+def pairs_of(value, of_pytorch):
+    """Returns each Value that a step returns, and what PyTorch computes there."""
+    if isinstance(value, tuple) and of_pytorch is not None:
+        return [pair for each in zip(value, of_pytorch) for pair in pairs_of(*each)]
+    return [(value, of_pytorch)] if isinstance(value, Value) and isinstance(of_pytorch, torch.Tensor) else []
 
 
 def difference(wanted, single, double):
@@ -100,13 +126,17 @@ def difference(wanted, single, double):
     return 0 if error <= MOST_ERROR * wanted.abs().max().item() + MOST_NOISE * noise else error
 
 
-def check_export(steps, net, example, low, x, out, wanted):
-    """Raises an ExportError unless an export is right for the example and for other inputs."""
-    check_steps(low, x, out, example, wanted)
+def check_export(steps, net, examples, found):
+    """Raises an ExportError unless an export is right for the examples and for other inputs. Returns [(inputs, what
+    PyTorch computes of them)]."""
+    low, checked = found.low, [(examples, found.wanted)]
+    check_steps(low, found.inputs, found.outputs, examples, found.wanted)
     for seed in range(DRAWN):
-        other = drawn(low.tracer, example, seed)
-        check_same(low.tracer, steps, steps_of(trace(private(net, other), other)))
-        low.tracer.begin_anew(other)
-        of_other = check(low.tracer, low.net, other)
-        if torch.isfinite(of_other).all():
-            check_steps(low, x, out, other, of_other)
+        others = drawn(low.tracer, examples, seed)
+        check_same(low.tracer, steps, steps_of(trace(private(net, others), others)))
+        low.tracer.begin_anew(others)
+        of_others = [tensor.detach() for _, tensor in leaves(check(low.tracer, low.net, others))]
+        if all(torch.isfinite(tensor).all() for tensor in of_others):
+            check_steps(low, found.inputs, found.outputs, others, of_others)
+            checked.append((others, of_others))
+    return checked

@@ -1,75 +1,148 @@
 # SPDX-License-Identifier: MIT
 """From a module to the files: traces it, turns the graph into steps, and composes the header and the binary."""
+import dataclasses
+
 import torch
 
-from ..errors import ExportError
+from ..errors import ExportError, listing, printable
 from ..settings import WEIGHTS
 from . import aliasing, comparing, convolutions, header, writing
-from .checks import check_example, check_module, has_tokens
+from .checks import check_example, check_module, has_tokens, tensors_of
 from .lowering import Lowering
-from .tracing import check, private, trace
+from .members import is_in
+from .signature import leaves
+from .tracing import Alone, check, private, trace
 from .values import FLOAT, TOKEN, Object, Value, is_row_major, numbered
 
 
-def output_shape(shape, example, extents):
-    """Returns the extents of the output in C++: without the batch that was in front of the example."""
-    had_batch = len(extents) < example.dim() and len(shape) > 1 and shape[0] == 1
-    return tuple(shape[1:] if had_batch else shape) or (1,)
+@dataclasses.dataclass
+class Lowered:
+    """A module as steps of C++."""
+
+    low: Lowering
+    inputs: list  # of Objects
+    outputs: list
+    result: object  # what forward returns: tensors in tuples, lists and dicts
+    extents: list  # of the inputs
+    checked: list = ()  # of (inputs, what PyTorch computes of them)
+
+    @property
+    def wanted(self):
+        return [tensor.detach() for _, tensor in leaves(self.result)]
 
 
-def lowered(tracer, net, example, extents, weights):
-    """Returns the Lowering of a module, the Objects of its input and its output, and what PyTorch computes."""
-    tracer.begin_anew(example)
+def is_batch(examples, extents):
+    return any(len(own) < example.dim() for own, example in zip(extents, examples))
+
+
+def output_shape(shape, has_batch):
+    """Returns the extents of an output in C++: without the batch that was in front of an example."""
+    return tuple(shape[1:] if has_batch and len(shape) > 1 and shape[0] == 1 else shape) or (1,)
+
+
+def lowered(tracer, net, examples, extents, weights):
+    """Returns a module as Lowered."""
+    tracer.begin_anew(examples)
     low = Lowering(tracer, net, weights)
     low.folded = convolutions.fold_batch_norms(tracer, net)
-    x = Object("x", extents, "input", TOKEN if has_tokens(example) else FLOAT)
-    result = low.run(tracer.graph, Value(x, numbered(tuple(example.shape))))
-    wanted = check(tracer, net, example)
-    if not torch.isfinite(wanted).all():
-        raise ExportError("what PyTorch computes of the example is not finite: give another example")
-    if not isinstance(result, Value):
+    inputs = [Object(name, own, "input", TOKEN if has_tokens(example) else FLOAT)
+              for name, own, example in zip(tracer.examples, extents, examples)]
+    values = [Value(x, numbered(tuple(example.shape))) for x, example in zip(inputs, examples)]
+    results = [value for _, value in leaves(low.run(tracer.graph, dict(zip(tracer.examples, values))))]
+    found = Lowered(low, inputs, [], check(tracer, net, examples), extents)
+    check_results(results, found.wanted)
+    found.outputs = [Object(name, output_shape(tensor.shape, is_batch(examples, extents)), "out")
+                     for name, tensor in leaves(found.result)]
+    give(low, results, found.outputs)
+    return found
+
+
+def check_results(results, wanted):
+    if not wanted:
+        raise ExportError("forward returns nothing")
+    for tensor in wanted:
+        if tensor.dtype != torch.float32:
+            raise ExportError(f"forward returns a tensor of {tensor.dtype}: return float32, as .float() gives")
+        if not torch.isfinite(tensor).all():
+            raise ExportError("what PyTorch computes of the example is not finite: give another example")
+    if not any(isinstance(result, Value) for result in results):
         raise ExportError("what forward returns does not depend on its input")
-    out = Object("out", output_shape(wanted.shape, example, extents), "out")
-    give(low, result, out)
-    return low, x, out, wanted
 
 
-def checked(net, example, weights):
+def checked(net, examples, weights):
     """Returns what `lowered` does, after a comparison with PyTorch of what it returns for weights of floats."""
-    extents, own = check_example(example), private(net, example)
-    tracer = trace(own, example)
+    extents, own = [check_example(example) for example in examples], private(net, examples)
+    tracer = trace(own, examples)
     steps = comparing.steps_of(tracer)
     aliasing.resolve(tracer)
     aliasing.remove_unused(tracer.graph)
-    found = lowered(tracer, own, example, extents, "f32")
-    comparing.check_export(steps, net, example, *found)
-    return found if weights == "f32" else lowered(tracer, own, example, extents, weights)
+    found = lowered(tracer, own, examples, extents, {})
+    inputs = comparing.check_export(steps, net, examples, found)
+    if "int8" in weights.values():
+        if isinstance(own, Alone):
+            weights = {f"layer.{name}".rstrip("."): kind for name, kind in weights.items()}
+        found = lowered(tracer, own, examples, extents, weights)
+        check_use(weights, found.low.members.finished, ("", "layer") if isinstance(own, Alone) else ("",))
+    found.checked = inputs
+    return found
 
 
-def give(low, result, out):
-    """Lets the last step write to `out`."""
-    low.program.compute_in_place()
-    object = result.object.resolved()
-    fits = object.extents == out.extents or len(object.extents) == 2  # else there is no view of `out`
-    if object.place == "activation" and result.is_whole() and is_row_major(result.view) and fits:
-        object.same_as = out
-    else:
-        low.copy(result, out)
+def kinds_of(net, weights):
+    """Returns {name of a module: how its weights lie in flash}. The name "" is the whole module."""
+    kinds = weights if isinstance(weights, dict) else {"": weights}
+    for name, kind in kinds.items():
+        if kind not in WEIGHTS:
+            raise ExportError(f"weights must be one of {', '.join(WEIGHTS)}, or such for names of modules")
+        if name not in dict(net.named_modules(remove_duplicate=False)):
+            raise ExportError(f"weights names {printable(name)}, and there is no such module: "
+                              f"there are {listing(name for name, _ in net.named_modules() if name) or 'none'}")
+    return kinds
+
+
+def check_use(kinds, parts, whole):
+    """Raises an ExportError if what is said of a module has no effect, unless it is said of the whole."""
+    for name, kind in kinds.items():
+        layer = next((path for path in parts if path != name and is_in(name, path)), None)
+        if layer:
+            layer = 'the module, which is' if layer in whole else f'{layer},'
+            raise ExportError(f"weights names {name.rpartition('.')[2]}, which is in {layer} a layer that has one kind "
+                              "of weights: choose for that")
+        has_int8 = any(is_in(path, name) and part.matrices() for path, part in parts.items())
+        if kind == "int8" and name not in whole and not has_int8:
+            raise ExportError(f"weights says int8 of {name}, which has no weights that can be int8")
+
+
+def give(low, results, outputs):
+    """Lets the steps write to the outputs: the last step of each, or a copy."""
+    low.program.compute_in_place([value.object for value in results if isinstance(value, Value)])
+    for value, out in zip(results, outputs):
+        value = low.check_floats(value)
+        object = value.object.resolved()
+        # else there is no view of `out`
+        fits = object.extents == out.extents or len(object.extents) == 2 and len(outputs) == 1
+        if object.place == "activation" and value.is_whole() and is_row_major(value.view) and fits:
+            object.same_as = out
+        else:
+            low.copy(value, out)
+
+
+def again(found):
+    """Returns the same, lowered once more: steps and names are changed when they are written."""
+    other = lowered(found.low.tracer, found.low.net, found.checked[0][0], found.extents, found.low.members.kinds)
+    other.checked = found.checked
+    return other
 
 
 def files(net, example, path, name, binary, weights):
-    """Returns {path: content} of the header and, if it is asked for, the binary."""
-    if weights not in WEIGHTS:
-        raise ExportError(f"weights must be one of {', '.join(WEIGHTS)}")
+    """Returns {path: content} of the header and, if it is asked for, the binary; and the module as Lowered."""
     check_module(net)
-    low, x, out, wanted = checked(net, example, weights)
-    structs = writing.Structs(low.net, low.members.finished)
+    found = checked(net, tensors_of(example), kinds_of(net, weights))
+    structs = writing.Structs(found.low.net, found.low.members.finished, found.low.members.configs)
     if binary is not None and not structs.parts:
         raise ExportError("the module has no weights, which a binary would hold")
-    slots = low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")
-    model = writing.model(structs, low, slots, x, out)
-    text = header.compose(net, name, structs, model, (x, example), (out, wanted), binary)
-    content = {path: text.encode()}
+    slots = found.low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")
+    model = writing.model(structs, found, slots)
+    content = {path: header.compose(net, name, structs, model, found, binary).encode()}
     if binary is not None:
         content[binary] = structs.content()
-    return content
+    return content, found

@@ -5,22 +5,27 @@ import functools
 import torch
 
 from ..settings import ACTIVATION_FUNCTIONS, activation_of
-from . import attention, moves, weighted
+from . import attention, composed, moves, weighted
+from .elementwise import mapped
 from .table import FUNCTIONS, call, lowers, name_of, title
-from .values import Constant, Value, numbered, operand_of
+from .values import Complex, Constant, Value, numbered, operand_of
 
-SAME = frozenset("contiguous clone detach to float double half bfloat16 type identity requires_grad_ cpu".split())
+SAME = frozenset(("contiguous clone detach to float double half bfloat16 type identity cpu long int bool "
+                  "type_as requires_grad requires_grad_").split())
 INSTEAD = {
+    "sort": "sort after forward", "argsort": "sort after forward", "median": "compute it after forward",
+    "topk": "choose after forward", "max_pool1d": "write x.unfold(2, kernel, stride).amax(dim=-1)",
+    "avg_pool1d": "write x.unfold(2, kernel, stride).mean(dim=-1)",
+    "interpolate": "resample before forward",
     "einsum": "write it with transpose and matmul",
     "tanh": f"the activations here are {', '.join(ACTIVATION_FUNCTIONS)}", "sigmoid": "compute it of the logits after forward",
     "log_softmax": "compute softmax; the largest logit is the same", "argmax": "call tinyattn::argmax of the output",
     "rsqrt": "write the norm as torch.nn.LayerNorm or torch.nn.RMSNorm", "sort": "sort after forward",
-    "topk": "choose after forward", "max_pool1d": "write x.unfold(2, kernel, stride).amax(dim=-1)",
-    "avg_pool1d": "write x.unfold(2, kernel, stride).mean(dim=-1)",
-    "batch_norm": "call torch.nn.BatchNorm1d", "setitem": "join what is to be written with torch.cat",
+    "topk": "choose after forward", "batch_norm": "call torch.nn.BatchNorm1d", "setitem": "join what is to be written with torch.cat",
     **dict.fromkeys(("gt", "lt", "ge", "le", "eq", "ne", "where", "isnan"),
                     "make masks of constants, and choose between values after forward"),
     "repeat_interleave": "enable_gqa=True shares keys, and expand with reshape repeats heads",
+    "pack_padded_sequence": "give the layer one sequence of the example's length",
     "interpolate": "resample before forward", "pad": "join zeros with torch.cat, or the padding of Conv1d",
 }
 
@@ -35,19 +40,29 @@ def named(low, node, name, args, kwargs):
     if node.target is torch.nn.functional.unfold:
         low.refuse("there is nothing for torch.nn.functional.unfold", "a Conv2d whose kernel is its stride takes "
                    "patches")
+    if any(isinstance(each, Complex) for each in args):
+        return FUNCTIONS["of_complex"](low, name, *args, **kwargs)
+    low.called = name
     if name in moves.MOVES:
         return moves.move(low, name, args[0], args[1:], kwargs)
     if name in SAME:
-        wanted = low.tracer.value(node)
-        if isinstance(wanted, torch.Tensor) and wanted.dtype not in (torch.float32, torch.int64, torch.int32):
-            low.refuse(f"{title(node)} to {wanted.dtype}", "all steps are of float32 here")
-        return args[0]
+        return converted(low, node, args[0])
     if name not in FUNCTIONS:
         low.refuse(f"there is nothing for {title(node)}", INSTEAD.get(name, "compute it before or after forward, or "
                                                                      "write it with what the table of "
                                                                      "ports/pytorch/README.md has"))
-    low.called = name
     return call(low, title(node), functools.partial(FUNCTIONS[name], low), args, kwargs)
+
+
+def converted(low, node, input):
+    """Returns a value as another type. A boolean is 1 or 0."""
+    wanted, given = low.tracer.value(node), getattr(input, "dtype", None)
+    wanted = wanted.dtype if isinstance(wanted, torch.Tensor) else given
+    if wanted not in (given, torch.float32, torch.int64, torch.int32, torch.bool):
+        low.refuse(f"{title(node)} to {wanted}", "all steps are of float32 here")
+    if given is not None and wanted == torch.bool != given:
+        return mapped(low, "not_equal", input, 0)
+    return mapped(low, "trunc", input) if given == torch.float32 and not wanted.is_floating_point else input
 
 
 @lowers(*ACTIVATION_FUNCTIONS)
@@ -55,7 +70,7 @@ def activation(low, input, inplace=False, approximate="none"):
     return low.elementwise(input, activation_of(low.called, {"approximate": approximate}))
 
 
-@lowers("dropout", "dropout1d", "alpha_dropout", "feature_dropout")
+@lowers(*"dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout".split())
 def dropout(low, input, p=0.5, training=True, inplace=False):
     if training and p:
         low.refuse("dropout in training draws random numbers",
@@ -67,13 +82,13 @@ def dropout(low, input, p=0.5, training=True, inplace=False):
 def softmax(low, input, dim=None, dtype=None, _stacklevel=None):
     if dtype not in (None, torch.float32):
         low.refuse("softmax in another type", "leave dtype out")
+    input = low.check_floats(input)
+    if input.view.dim() == 0 or dim is None:
+        low.refuse("softmax without dim", "give dim=-1")
     return softmax_over(low, input, dim)
 
 
 def softmax_over(low, value, dim):
-    low.check_floats(value)
-    if dim is None:
-        low.refuse("softmax without dim", "give dim=-1")
     view = value.view.movedim(dim, -1)
     operand = operand_of(value, view)
     if operand is None:
@@ -96,8 +111,11 @@ def rms_norm(low, input, normalized_shape, weight=None, eps=None):
 
 @lowers("linear")
 def linear(low, input, weight, bias=None):
-    if not isinstance(weight, Constant) or bias is not None and not isinstance(bias, Constant):
-        low.refuse("the weight of linear depends on the input", "write x @ y for two results of steps")
+    if not isinstance(weight, Constant) or bias is not None and not isinstance(bias, Constant) or not isinstance(
+            input, Value):
+        f = composed.Functions(low)
+        result = f.matmul(input, f.transpose(weight, -1, -2) if len(weight.shape) > 1 else weight)
+        return result if bias is None else f.add(result, bias)
     name = weight.name.removesuffix(".weight") + ("" if weight.name.endswith(".weight") else "_linear")
     return weighted.linear(low, input, weight.tensor, None if bias is None else bias.tensor, name)
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What modules write out although there is a function: softmax(mask(q @ k^T / sqrt(d))) @ v is scaled dot-product
-attention, and x * rsqrt(mean(x^2) + epsilon) * weight is an RmsNorm."""
+attention; recognizing.py finds activations and norms."""
 import dataclasses
 import math
 
 import torch
 
+from . import recognizing
 from .table import name_of
+
 
 @dataclasses.dataclass
 class Attention:
@@ -86,58 +88,8 @@ def attention_of(tracer, net, node, constants):
     return None
 
 
-@dataclasses.dataclass
-class RmsNorm:
-    x: torch.fx.Node
-    weight: torch.fx.Node  # a constant
-    epsilon: float
-    inner: list
-    title = "norm"
-
-
-def mean_of_squares(node, net, tracer):
-    """Returns x if a node is the mean of x^2 over its last axis, and the nodes inside."""
-    if kind(node, net) != "mean" or not argument(node, 2, "keepdim"):
-        return None, []
-    dim, square = argument(node, 1, "dim"), node.args[0]
-    is_last = dim in (-1, tracer.value(node).dim() - 1, (-1,), [-1])
-    what, exponent = kind(square, net), argument(square, 1, "exponent")
-    is_square = what == "square" or what == "pow" and exponent == 2 or what == "mul" and exponent is square.args[0]
-    return (square.args[0], [node, square]) if is_last and is_square else (None, [])
-
-
-def norm_of(tracer, net, node, constants):
-    """Returns the RmsNorm whose last product is this node, or None."""
-    if kind(node, net) != "mul" or len(node.args) != 2:
-        return None
-    weight, scaled = node.args if node.args[0] in constants else reversed(node.args)
-    passed = []
-    while isinstance(scaled, torch.fx.Node) and kind(scaled, net) in ("type_as", "to", "float"):
-        passed.append(scaled)
-        scaled = scaled.args[0]
-    if weight not in constants or not isinstance(scaled, torch.fx.Node) or kind(scaled, net) != "mul":
-        return None
-    factors = [side for side in scaled.args if isinstance(side, torch.fx.Node)]
-    root = next((side for side in factors if kind(side, net) == "rsqrt"), None)
-    added = root.args[0] if root else None
-    epsilon = number(argument(added, 1, "other"), tracer, constants) if added and kind(added, net) == "add" else None
-    if epsilon is None:
-        return None
-    x, inner = mean_of_squares(added.args[0], net, tracer)
-    others = [side for side in scaled.args if side is not root]
-    inner = [*passed, scaled, root, added, *inner]
-    if x is None or others != [x] or any(len(inside.users) != 1 for inside in inner):
-        return None
-    return RmsNorm(x, weight, epsilon, inner) if scales_features(tracer.value(weight), tracer.value(x)) else None
-
-
-def scales_features(weight, x):
-    """Whether a weight has a number for each feature, or one for all."""
-    return weight.dim() <= x.dim() and weight.shape[-1:].numel() == weight.numel() in (1, x.shape[-1])
-
-
 def written_out(tracer, net, constants):
-    """Returns {node: what it is the last step of}, an Attention or an RmsNorm."""
-    found = {node: attention_of(tracer, net, node, constants) or norm_of(tracer, net, node, constants)
+    """Returns {node: what it is the last step of}, an Attention or what is Written."""
+    found = {node: attention_of(tracer, net, node, constants) or recognizing.recognized(tracer, net, node, constants)
              for node in tracer.graph.nodes}
     return {node: whole for node, whole in found.items() if whole}

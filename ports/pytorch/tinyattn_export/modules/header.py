@@ -9,15 +9,19 @@ from ..errors import printable
 from ..header import PRODUCER, braces, in_binary, text_of
 from ..safetensors import compose as compose_safetensors
 from ..settings import ACTIVATIONS
-from .layout import configuration
+from .layout import broken, configuration
+from .signature import types
 
 NEEDED = {  # {header: what needs it}
     "activation": ("standardize", *ACTIVATIONS), "arithmetic": ("add", "subtract", "multiply"),
     "attention": ("scaled_dot_product_attention",), "lifetime": ("begin_lifetime",),
     "mask": ("Causal", "NoMask", "BlockMask", "AdditiveMask", "masked_fill"),
     "matmul": ("matmul", "matmul_transposed"), "pooling": ("mean", "largest"), "softmax": ("softmax",),
+    "elementwise": ("elementwise",), "reduce": ("reduce",), "strided": ("copy", "StridedView"),
     "tensor": ("concat_rows", "concat_columns", "transpose", "row", "columns", "Matrix", "Vector", "Tensor"),
     "token": ("Token",),
+    "window_pooling": [f"{kind}_pool{rank}d" for rank in (1, 2)
+                       for kind in ("max", "avg", "adaptive_max", "adaptive_avg")],
 }
 FORMATTED = ("// clang-format off\n", "// clang-format on\n")
 ERROR = """\
@@ -36,6 +40,24 @@ inline float example_error({parameter}Model::Workspace& workspace) noexcept {{
   return largest;
 }}
 """
+ERROR_OF_SEVERAL = """\
+// Returns the largest difference of what the model computes of the example from what PyTorch
+// computed; NaN if an output is not a number.
+inline float example_error({parameter}Model::Workspace& workspace) noexcept {{
+{outputs}
+{call}
+  float largest = 0.0f;
+  const auto compare = [&largest](const auto& found, const auto& wanted) {{
+    for (std::size_t i = 0; i < found.size() && largest == largest; ++i) {{
+      const float difference = found.elements[i] - wanted.elements[i];
+      const float error = difference < 0.0f ? -difference : difference;
+      if (!(error <= largest)) largest = error;
+    }}
+  }};
+{compare}
+  return largest;
+}}
+"""
 
 
 def comment(net, structs):
@@ -49,12 +71,27 @@ def includes(structs, code, binary):
     words = {word for word, names in NEEDED.items() if used.intersection(names)}
     own = {f'"{part.header}"' for part in structs.parts.values()} | {f'"tinyattn/{word}.hpp"' for word in words}
     std = {"<cstddef>"} | ({"<limits>"} if "numeric_limits" in code or binary else set())
+    std |= {"<cstdint>"} if "std::uint16_t" in code else set()
     return own | std | ({"<bit>", "<cstdint>", "<type_traits>"} if binary else set())
 
 
 def constant(type, tensor):
     """Returns the definition of an example."""
     return f"inline constexpr Model::{type} example_{type.lower()} = {braces([tensor.flatten().tolist()], '')};\n"
+
+
+def example_error(found, binary):
+    """Returns the definition of example_error."""
+    parameter = "" if binary is None else "const Model& model, "
+    if len(found.inputs) == len(found.outputs) == 1:
+        return ERROR.format(parameter=parameter)
+    pairs = [(type, f"example_{type.lower()}") for type in types("Output", found.outputs)]
+    inputs = [f"example_{type.lower()}" for type in types("Input", found.inputs)]
+    call = f"model.forward({', '.join([*inputs, *(out.name for out in found.outputs), 'workspace'])});"
+    return ERROR_OF_SEVERAL.format(
+        parameter=parameter, call="\n".join(broken(call, "", "  ")),
+        outputs="\n".join(f"  static Model::{type} {out.name};" for (type, _), out in zip(pairs, found.outputs)),
+        compare="\n".join(f"  compare({out.name}, {wanted});" for (_, wanted), out in zip(pairs, found.outputs)))
 
 
 def in_flash(structs):
@@ -64,15 +101,15 @@ def in_flash(structs):
     return f"{begin}inline constexpr Model model = {braces(tree, '')};\n{end}\n"
 
 
-def compose(net, name, structs, model, example, wanted, binary):
-    """`example` and `wanted`: the Object and the tensor of the input and of the output."""
+def compose(net, name, structs, model, found, binary):
+    """Returns the text of the header of a module that is `found`, as Lowered."""
     code, (begin, end) = "\n".join(model), FORMATTED
     configs = "".join("\n".join([f"inline constexpr {type} {config} = {{", *configuration(members, "    "), "};\n\n"])
                       for config, type, members in structs.configs.values())
-    examples = "\n".join([constant("Input", example[1]), constant("Output", wanted[1])])
+    examples, wanted = found.checked[0]
+    tensors = [*zip(types("Input", found.inputs), examples), *zip(types("Output", found.outputs), wanted)]
     body = "".join([
         configs, code, "\n\n", in_flash(structs) if binary is None else in_binary(
             "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name)) + "\n",
-        begin, examples, end, "\n",
-        ERROR.format(parameter="" if binary is None else "const Model& model, ")])
+        begin, "\n".join(constant(*each) for each in tensors), end, "\n", example_error(found, binary)])
     return text_of(comment(net, structs), includes(structs, code, binary is not None), name, body)

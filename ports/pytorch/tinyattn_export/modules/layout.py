@@ -45,7 +45,7 @@ def arguments(text):
     """Returns the arguments of the outermost call of a statement, what precedes them, and what follows."""
     start, depth, parts, last = text.index("("), 0, [], 0
     for i in range(start, len(text)):
-        depth += (text[i] in "({[") - (text[i] in ")}]")
+        depth += (text[i] in "({[<") - (text[i] in ")}]>")
         if depth == 1 and text[i] == "," or depth == 0:
             parts.append(text[last or start + 1:i].strip())
             last = i + 1
@@ -67,15 +67,24 @@ def broken(text, comment, indent):
     if "(" not in body:
         return [indent + body]
     head, parts, tail = arguments(body)
-    column = len(indent) + len(head)
-    lines, line = [], indent + head
+    column, lines, line = len(indent) + len(head), [], indent + head
+    if any(column + len(part) >= COLUMNS for part in (*parts[:-1], parts[-1].partition("{")[0])):  # below the call
+        column, lines, line = len(indent) + 4, [line], ""
     for i, part in enumerate(parts):
         part += tail if i + 1 == len(parts) else ","
         most = room if i + 1 == len(parts) else COLUMNS
-        if len(line) + len(part) + (i > 0) > most and i > 0:
-            lines.append(line.rstrip())
-            line = " " * column
-        line += part if line.endswith("(") or not line.strip() else f" {part}"
+        follows_braces = line.endswith("},") and len(line) - len(line.lstrip()) > column
+        if follows_braces or len(line) + 1 + len(part) > most and i > 0:
+            lines.append(line)
+            line = ""
+        line = f"{line}{'' if line.endswith('(') else ' '}{part}" if line else " " * column + part
+        if len(line) > most and "{" in part:
+            start, brace, inner = line.partition("{")
+            lines.append(start + brace)
+            line = " " * (len(line) - len(part) + 4) + inner
+    if head.endswith(">(") and len(line) > room:  # of a template
+        others = [f"{indent}    {', '.join(parts[:-1])},"] if parts[1:] else []
+        return [indent + head, *others, f"{indent}    {parts[-1]}{tail}"]
     return [*lines, line]
 
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Turns a traced graph into steps of C++, and into the members that they read."""
+import dataclasses
 import math
 
 import torch
 
 from ..errors import ExportError, printable
-from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
-from . import attention, functions, fusion, layers, table, weighted
+from . import arithmetic, attention_layers, composed, convolutions, decoder_layers, pools  # noqa: F401: they fill tables
+from . import attention, functions, fusion, layers, moves, recurrent, spectra, table, weighted  # noqa: F401
 from .members import Layer, Members, member_name
 from .program import Program
-from .values import (TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
+from .signature import INDICES, leaves, rebuilt
+from .values import (FLOAT, TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
 
-INDICES = "ijklmn"
 OTHERS = "compute it before or after forward, or write it with what the table of ports/pytorch/README.md has"
 
 
@@ -53,15 +54,15 @@ class Lowering:
         name = sources[0] if len(sources) == 1 else node.name
         return Constant(self.tracer.value(node), name)
 
-    def new(self, extents, shape, name=None):
+    def new(self, extents, shape, name=None, element=None):
         """Returns a new activation, whose elements lie in the order of the shape."""
-        object = self.program.activation(name or self.name(), extents)
+        object = self.program.activation(name or self.name(), extents, element)
         return object, Value(object, numbered(shape))
 
-    def call(self, function, *arguments, extents, in_place=(), name=None):
+    def call(self, function, *arguments, extents, in_place=(), name=None, element=None):
         """Adds a call of a function of the library, or of a Layer, whose last argument is its result: a new activation
         of these extents, which may lie where an Operand of `in_place` does. Returns that."""
-        object = self.program.activation(name or self.name(), extents)
+        object = self.program.activation(name or self.name(), extents, element)
         start = [function, ".forward("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
         separated = [part for argument in arguments for part in (argument, ", ")]
         return self.program.add(*start, *separated, whole(object), ");", writes=object,
@@ -71,10 +72,14 @@ class Lowering:
         if isinstance(value, Absent):
             self.refuse(f"{value.what} are a result that nothing here computes", value.instead)
 
-    def check_floats(self, value):
+    def check_floats(self, value, tokens=False):
+        """Returns a Value of floats of an argument. Tokens become floats, unless they may be left."""
         self.check_present(value)
-        if isinstance(value, Value) and value.object.element == TOKEN:
-            self.refuse("tokens are taken by an Embedding only", "look them up with torch.nn.Embedding first")
+        if isinstance(value, Value) and value.object.element == TOKEN and not tokens:
+            key = (value.object, value.view.shape, value.view.stride(), value.offset, FLOAT)
+            if key not in self.copies:
+                self.copies[key] = moves.gathered(self, value.view.clone(), [value], FLOAT)
+            return self.copies[key]
         if isinstance(value, Constant):
             object = self.members.tensor(value.tensor, value.name)
             return Value(object, numbered(value.shape))
@@ -86,7 +91,7 @@ class Lowering:
 
     def rows_of(self, value):
         """Returns the Operand of a value whose last axis has the features."""
-        self.check_floats(value)
+        value = self.check_floats(value)
         operand = operand_of(value)
         if operand is None:
             return operand_of(self.copied(value))
@@ -107,7 +112,7 @@ class Lowering:
 
     def elements_of(self, value):
         """Returns the Operand of a value for a function of each element, and the view of its result."""
-        self.check_floats(value)
+        value = self.check_floats(value)
         if value.is_whole():
             return Operand(value.object, value.object.extents), value.view
         return self.rows_of(value), numbered(value.shape)
@@ -140,31 +145,25 @@ class Lowering:
 
     def copy_by_loops(self, value, object):
         axes = merged(value.axes()) or [(1, 1)]
-        text, to = [], 1
-        terms_to, terms_from = [], [str(value.offset)] if value.offset else []
-        for (extent, stride), index in reversed(list(zip(axes, INDICES))):
-            terms_to.insert(0, product(to, index))
-            terms_from.append(product(stride, index))
-            to *= extent
-        if len(axes) > len(INDICES):
-            self.refuse("it moves elements in more than six dimensions", OTHERS)
-        for depth, ((extent, _), index) in enumerate(zip(axes, INDICES)):
-            text.append("  " * depth + f"for (std::size_t {index} = 0; {index} < {extent}; ++{index})\n")
-        text += ["  " * len(axes), whole(object), f".elements[{' + '.join(terms_to)}] = ", whole(value.object),
-                 f".elements[{' + '.join(terms_from)}];"]
-        return self.program.add(*text, writes=object)
+        if len(axes) > 1:
+            return moves.copy(self, value.view, [value], Value(object, numbered(value.shape)))
+        (extent, stride), = axes
+        start = f"{value.offset} + " if value.offset else ""
+        place = f"{start}{'i' if stride == 1 else f'{stride} * i'}"
+        return self.program.add(f"for (std::size_t i = 0; i < {extent}; ++i)\n  ", whole(object), ".elements[i] = ",
+                                whole(value.object), f".elements[{place}];", writes=object)
 
-    def matrices_of(self, value, transposed=False):
-        """Returns the Rows of a value [..., rows, cols]; of its transpose if that is asked for."""
+    def matrices_of(self, value, transposed=False, leading=None):
+        """Returns the Rows of a value [..., rows, cols], or of its transpose, repeated for leading axes."""
         view = value.view.transpose(-1, -2) if transposed else value.view
         for candidate in (Value(value.object, view), None):
             candidate = candidate or self.copied(Value(value.object, view))
             view = candidate.view
             (rows, cols), (stride, unit) = view.shape[-2:], view.stride()[-2:]
-            leading = merged([axis for axis in zip(view.shape[:-2], view.stride()[:-2]) if axis[0] != 1])
-            if len(leading) <= 1 and (unit == 1 or cols == 1):
-                count, step = leading[0] if leading else (1, 0)
-                return Rows(candidate.object, count, step, rows, cols, stride if rows != 1 else cols, candidate.offset)
+            if unit == 1 or cols == 1:
+                repeated = view if leading is None else view.expand(*leading, rows, cols)
+                axes = merged([axis for axis in zip(repeated.shape[:-2], repeated.stride()) if axis[0] != 1])
+                return Rows(candidate.object, tuple(axes), rows, cols, stride if rows != 1 else cols, candidate.offset)
         return self.refuse("its axes are in an order for which there is no view", OTHERS)
 
     def elementwise(self, value, function, *more, operand=None):
@@ -175,13 +174,15 @@ class Lowering:
 
     # --- The graph ---
 
-    def run(self, graph, input_value):
+    def run(self, graph, inputs):
+        """Returns what the output is, and adds its steps. `inputs`: {name: Value}."""
         dependent = dependents(graph)
         constants = set(graph.nodes) - dependent
         fused = fusion.written_out(self.tracer, self.net, constants)
         absorbed = {node for found in fused.values() for node in found.inner}
         for node in graph.nodes:
             self.node = self.program.node = node
+            self.members.current = node.target if node.op == "call_module" else self.tracer.module[node][0]
             self.title = fused[node].title if node in fused else None
             if node in absorbed:
                 continue
@@ -189,15 +190,28 @@ class Lowering:
             if isinstance(result, torch.Tensor) and 0 in result.shape:
                 self.refuse(f"{table.title(node)} gives a tensor without elements", "leave it out")
             if node.op == "placeholder":
-                self.values[node] = input_value
+                self.values[node] = typed(inputs[node.target], result)
             elif node.op == "output":
-                self.check_present(self.value(node.args[0]))
-                return self.value(node.args[0])
+                return self.returned(self.value(node.args[0]))
             elif node not in dependent:
                 self.values[node] = self.constant(node) if isinstance(result, torch.Tensor) else result
+            elif isinstance(node.target, type) and issubclass(node.target, tuple):  # a named tuple
+                self.values[node] = self.value(node.args)
             else:
-                self.values[node] = self.lowered(node, fused.get(node))
+                self.values[node] = typed(self.lowered(node, fused.get(node)), result)
         raise ExportError("forward returns nothing")
+
+    def returned(self, result):
+        """Returns what forward returns, and leaves out the steps whose results nothing reads."""
+        values = [value for _, value in leaves(result)]
+        for i, value in enumerate(values):
+            self.check_present(value)
+            if isinstance(value, Value):
+                if value.dtype not in (None, torch.float32):
+                    self.refuse(f"forward returns numbers of {value.dtype}", "return floats, as y.float()")
+                values[i] = self.check_floats(value)
+        self.program.keep_what_is_read([value.object for value in values if isinstance(value, Value)])
+        return rebuilt(result, iter(values))
 
     def lowered(self, node, whole):
         """Returns what a step that depends on the input becomes."""
@@ -205,15 +219,19 @@ class Lowering:
         try:
             if isinstance(whole, fusion.Attention):
                 return attention.written_out(self, whole)
-            if isinstance(whole, fusion.RmsNorm):
-                return weighted.written_norm(self, whole)
+            if whole:
+                return weighted.written(self, whole)
             return lower(self, node, self.value(node.args), self.value(node.kwargs))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")
 
 
-def product(factor, index):
-    return index if factor == 1 else f"{factor} * {index}"
+def typed(value, result):
+    """Returns a Value with the type that the result of a step has in PyTorch."""
+    if isinstance(value, tuple) and isinstance(result, (tuple, list)):
+        return tuple(map(typed, value, result))
+    is_typed = isinstance(value, Value) and isinstance(result, torch.Tensor)
+    return dataclasses.replace(value, dtype=result.dtype) if is_typed else value
 
 
 def merged(axes):
@@ -227,6 +245,7 @@ def merged(axes):
     return result
 
 
+SHAPED_AS = ("expand_as", "view_as", "reshape_as", "type_as")
 SHAPED = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_tensor")
 
 
@@ -237,13 +256,15 @@ def sources_of(arguments):
     return sources
 
 
-def dependents(graph):
-    """Returns the nodes that depend on the input, and not on its shape alone."""
-    found = set()
+def dependents(graph, written=()):
+    """Returns the nodes that depend on the input, and not on its shape alone, or on what is written in place."""
+    found = {node for node in written if isinstance(node, torch.fx.Node)}
     for node in graph.nodes:
         sources = node.all_input_nodes
         if node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED:
             sources = sources_of((node.args[1:], node.kwargs))
+        if node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED_AS:
+            sources = sources_of(node.args[:1])
         if node.op == "placeholder" or any(source in found for source in sources):
             found.add(node)
     return found

@@ -22,6 +22,7 @@ class Step:
     comment: str
     in_place: tuple = ()  # objects that `writes` may be
     node: object = None  # the step of the graph that it is a part of
+    also: tuple = ()  # objects that it writes, too
 
     def objects(self):
         return [part.object.resolved() for part in self.text if isinstance(part, Operand)]
@@ -30,6 +31,11 @@ class Step:
         """Whether an argument is a view of an object, whose elements lie elsewhere than those of the result."""
         return any(isinstance(part, Operand) and part.stride is not None and part.object.resolved() is object
                    for part in self.text)
+
+    def is_nothing(self):
+        """Whether it copies an object to itself."""
+        operands = [part for part in self.text if isinstance(part, Operand) and part.stride is None]
+        return self.text[0] == "tinyattn::copy(" and len(operands) == 2 and len(set(self.objects())) == 1
 
     def scratches(self):
         return [part for part in self.text if isinstance(part, Scratch)]
@@ -52,7 +58,8 @@ class Slot:
 
 class Program:
     def __init__(self):
-        self.steps, self.names, self.scratch_names, self.members = [], set(), {}, {}
+        self.steps, self.scratch_names, self.members = [], {}, {}
+        self.names = {"status", "memcpy"}  # C has them
         self.node = None  # the step of the graph that is turned into steps of C++
 
     def unique(self, name):
@@ -61,12 +68,22 @@ class Program:
         self.names.add(free)
         return free
 
-    def activation(self, name, extents):
-        return Object(self.unique(name), tuple(extents), "activation", FLOAT)
+    def activation(self, name, extents, element=None):
+        return Object(self.unique(name), tuple(extents), "activation", element or FLOAT)
 
-    def add(self, *text, writes, in_place=(), comment=None):
+    def keep_what_is_read(self, results):
+        """Leaves out the steps whose results nothing reads. What a layer with scratch takes, it may write, too."""
+        read, kept = {result.resolved() for result in results}, []
+        for step in reversed(self.steps):
+            written = step.objects() if step.scratches() else [step.writes.resolved()]
+            if not read.isdisjoint(written):
+                read.update(step.objects())
+                kept.insert(0, step)
+        self.steps = kept
+
+    def add(self, *text, writes, in_place=(), comment=None, also=()):
         shape = ", ".join(map(str, writes.extents))
-        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place), self.node))
+        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place), self.node, also))
         return writes
 
     def lifetimes(self):
@@ -78,16 +95,19 @@ class Program:
                     lives[object] = (lives.get(object, (i,))[0], i)
         return lives
 
-    def compute_in_place(self):
-        """Lets a step write to one of its inputs, if nothing reads this input later."""
+    def compute_in_place(self, kept):
+        """Lets a step write to one of its inputs, if nothing reads this input later, and it is not to be kept. The
+        oldest comes first: so a residual stream stays where it is, and blocks are passes of a loop."""
         for i, step in enumerate(self.steps):
-            for candidate in step.in_place:
-                candidate = candidate.resolved()
-                later = any(candidate in later.objects() for later in self.steps[i + 1:])
+            lives = self.lifetimes()
+            for candidate in sorted((each.resolved() for each in step.in_place), key=lambda each: lives.get(each, (0,))[0]):
+                later = candidate in [object.resolved() for object in kept] or any(
+                    candidate in later.objects() for later in self.steps[i + 1:])
                 if (candidate.place == "activation" and not later and candidate is not step.writes
                         and candidate.extents == step.writes.extents and not step.has_view_of(candidate)):
                     step.writes.same_as = candidate
                     break
+        self.steps = [step for step in self.steps if not step.is_nothing()]
 
     def slots(self, type_of):
         """Returns the Slots of the workspace: scratch, then activations, the largest first, each in the first

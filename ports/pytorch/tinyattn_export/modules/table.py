@@ -3,6 +3,7 @@
 import inspect
 
 FUNCTIONS, MODULES = {}, {}  # {name: what turns a call into steps; its parameters are those of PyTorch}
+IN_PLACE = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()
 SAME_PARAMETERS = {"axis": "dim", "mat2": "other", "unflattened_size": "sizes"}
 
 
@@ -24,11 +25,17 @@ def call(low, what, function, args, kwargs):
     parameters is refused, unless it says nothing."""
     kwargs = {SAME_PARAMETERS.get(name, name): value for name, value in kwargs.items()}
     known = inspect.signature(function).parameters
-    others = [*map(str, args[len(known):]), *(f"{name}={value}" for name, value in kwargs.items()
+    is_open = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in known.values())
+    others = [*([] if is_open else map(text, args[len(known):])), *(f"{name}={text(value)}" for name, value in kwargs.items()
                                               if name not in known and value not in (None, False))]
     if others:
         low.refuse(f"{what} has an argument that is not known here, {others[0]}", "leave it out")
     return function(*args, **{name: value for name, value in kwargs.items() if name in known})
+
+
+def text(argument):
+    """Returns an argument in a sentence."""
+    return "a tensor" if hasattr(argument, "shape") else str(argument)
 
 
 def title(node):
@@ -40,8 +47,9 @@ def title(node):
 def name_of(node):
     """Returns one name for add, __add__, __radd__, add_ and iadd."""
     name = title(node).strip("_")
-    reverse = {"radd": "add", "rmul": "mul", "rsub": "rsub", "iadd": "add", "isub": "sub", "imul": "mul",
-               "itruediv": "truediv", "rtruediv": "rtruediv", "div": "truediv", "divide": "truediv",
+    reverse = {"radd": "add", "rmul": "mul", "rsub": "rsub", "iadd": "add", "isub": "sub", "imul": "mul", "true_divide": "truediv",
+               "itruediv": "truediv", "ifloordiv": "floordiv", "imod": "mod", "ipow": "pow", "iand": "and", "ior": "or",
+               "ixor": "xor", "rtruediv": "rtruediv", "div": "truediv", "divide": "truediv",
                "multiply": "mul", "subtract": "sub", "imatmul": "matmul"}
     return reverse.get(name, name)
 
@@ -50,5 +58,5 @@ def writes_in_place(node):
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
     if node.op == "call_function" and node.kwargs.get("inplace"):
         return True
-    return name in ("iadd", "isub", "imul", "itruediv", "setitem", "__setitem__") or (
+    return name in (*IN_PLACE, "setitem", "__setitem__") or (
         name.endswith("_") and not name.endswith("__") and name != "requires_grad_")

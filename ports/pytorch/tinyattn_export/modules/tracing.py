@@ -3,6 +3,8 @@
 `batch, tokens, width = x.shape` and `y, weights = attention(x, x, x)` trace as they stand."""
 import contextlib
 import copy
+import re
+import operator
 import sys
 import traceback
 
@@ -11,12 +13,16 @@ import torch.fx
 
 from ..errors import ExportError, printable
 from .checks import TRAINING, in_training
-from .table import writes_in_place
+from .signature import input_names, leaves
+from .table import IN_PLACE, writes_in_place
 
 KNOWN = ("shape dtype device ndim layout is_cuda requires_grad size dim numel nelement is_contiguous stride "
-         "is_floating_point get_device").split()  # attributes and methods that are no steps
+         "is_floating_point get_device is_nested is_sparse is_complex is_cpu").split()  # no steps
 CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
+NUMBERS = ("numpy", "tolist")  # methods that leave PyTorch
+SEVERAL = (tuple, list)  # and what torch.max returns: results of one step
 INPUT = ("input", "tensor", "self")
+EMPTY = {torch.empty: torch.zeros, torch.empty_like: torch.zeros_like, "new_empty": "new_zeros"}  # not what lay there
 BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.searchsorted
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
@@ -37,6 +43,8 @@ def where(path, line):
 class KnownProxy(torch.fx.Proxy):
     """A step whose value on the example is known."""
 
+    __array_ufunc__ = None  # numpy.float64(2) * x is x * 2
+
     @property
     def known(self):
         return self.tracer.value(self.node)
@@ -44,10 +52,12 @@ class KnownProxy(torch.fx.Proxy):
     def __getattr__(self, name):
         if name in KNOWN and isinstance(self.known, torch.Tensor):
             return getattr(self.known, name)
-        if isinstance(self.known, torch.Tensor) and hasattr(torch.Tensor, name):
-            return super().__getattr__(name)
-        if isinstance(self.known, tuple) and hasattr(self.known, name):  # .values of what max returns
-            return self[next(i for i, item in enumerate(self.known) if item is getattr(self.known, name))]
+        if name in NUMBERS:
+            self.refuse(f"{name}()")
+        if isinstance(self.known, torch.Tensor) and hasattr(torch.Tensor, name) and not name.startswith("__"):
+            if callable(getattr(torch.Tensor, name)):
+                return super().__getattr__(name)
+            return self.tracer.create_proxy("call_function", getattr, (self, name), {})  # mT, whose shape may be asked
         raise AttributeError(f"{type(self.known).__name__} has no {name}")
 
     def __iter__(self):
@@ -61,6 +71,9 @@ class KnownProxy(torch.fx.Proxy):
             f"{self.tracer.here()}: {what} depends on what the input holds, and a step of a graph cannot: compute it "
             "after forward, or with torch.where's counterpart, a mask of constants")
 
+    def __abs__(self):
+        return self.abs()
+
     def __setitem__(self, key, value):
         self.tracer.create_proxy("call_method", "__setitem__", (self, key, value), {})
 
@@ -69,13 +82,18 @@ for method, what in (("bool", "a branch"), ("int", "int()"), ("index", "an index
     setattr(KnownProxy, f"__{method}__", lambda self, what=what: self.refuse(what))
 
 
+for method in IN_PLACE:
+    setattr(KnownProxy, f"__{method}__", lambda self, other, function=getattr(operator, method): self.tracer.create_proxy(
+        "call_function", function, (self, other), {}))
+
+
 class Tracer(torch.fx.Tracer):
-    def __init__(self, example):
+    def __init__(self, examples, names):
         super().__init__()
-        self.example, self.path, self.computing = example, [], False
+        self.examples, self.path, self.computing = dict(zip(names, examples)), [], False
         self.module = {}  # {node: (the path of the module that has it, its line)}
         self.is_resolved = False
-        self.values, self.constants = {}, {}  # constants: {name: tensor} of those that forward makes
+        self.values, self.constants = {}, {}  # constants: {name: tensor}, as they were when they were read first
 
     def here(self):
         return where(".".join(self.path[-1:]), user_line())
@@ -90,9 +108,18 @@ class Tracer(torch.fx.Tracer):
     def is_leaf_module(self, module, path):
         return is_leaf(module)
 
+    def path_of_module(self, module):
+        """A module made in forward of others, as self.layers[:2], has the path of what makes it."""
+        try:
+            return super().path_of_module(module)
+        except NameError:
+            if is_leaf(module):
+                raise
+            return "".join(self.path[-1:])
+
     def create_args_for_root(self, root_fn, is_module, concrete_args=None):
-        """Only the first argument of forward is traced: others keep their defaults."""
-        return root_fn, [self.root, self.create_proxy("placeholder", "x", (), {})]
+        """As many arguments of forward are traced as there are examples: others keep their defaults."""
+        return root_fn, [self.root, *(self.create_proxy("placeholder", name, (), {}) for name in self.examples)]
 
     def proxy(self, node):
         return KnownProxy(node, self)
@@ -112,22 +139,36 @@ class Tracer(torch.fx.Tracer):
             self.path.pop()
 
     def create_proxy(self, *args, **kwargs):
+        """Makes a step. Several results are as many steps, as a tuple or what PyTorch returns."""
         proxy = super().create_proxy(*args, **kwargs)
-        self.value(proxy.node)
-        return proxy
+        kind = type(self.value(proxy.node))
+        return kind(list(proxy)) if kind in SEVERAL or kind.__module__ == "torch.return_types" else proxy
 
     def create_arg(self, a):
-        """Takes a number of NumPy as one of Python."""
-        return super().create_arg(a.item() if type(a).__module__ == "numpy" and hasattr(a, "item") else a)
+        """Takes a number or an array of NumPy as one of Python."""
+        return super().create_arg(a.tolist() if type(a).__module__ == "numpy" and hasattr(a, "tolist") else a)
 
     def create_node(self, kind, target, args, kwargs, *more, **named):
         """Makes an `input` that is given by name the first argument, except of functions that have one before it."""
         if not args and not BEFORE_INPUT & kwargs.keys():
             args = tuple(kwargs[name] for name in kwargs if name in INPUT)
             kwargs = {name: value for name, value in kwargs.items() if name not in INPUT}
-        node = super().create_node(kind, target, args, kwargs, *more, **named)
+        node = super().create_node(kind, EMPTY.get(target, target), args, kwargs, *more, **named)
         self.module[node] = (".".join(self.path[-1:]), user_line())
         return node
+
+    @contextlib.contextmanager
+    def made_in_forward(self):
+        """Makes steps of calls of torch.zeros and torch.empty, since forward may write to their results."""
+        def step(original):
+            return lambda *args, **kwargs: original(*args, **kwargs) if self.computing else self.create_proxy(
+                "call_function", original, args, kwargs)
+        originals = torch.zeros, torch.empty
+        try:
+            torch.zeros, torch.empty = map(step, originals)
+            yield
+        finally:
+            torch.zeros, torch.empty = originals
 
     def value(self, node):
         """Returns what a step computes on the example."""
@@ -141,25 +182,30 @@ class Tracer(torch.fx.Tracer):
             return getattr(self.root.get_submodule(node.target), "inplace", False)
         return node.op in ("call_function", "call_method") and writes_in_place(node)
 
-    def begin_anew(self, example):
+    def begin_anew(self, examples):
         """Forgets all values: from now on each step in place has a result of its own."""
-        self.values, self.example, self.is_resolved = {}, example.clone(), True
+        self.values, self.examples, self.is_resolved = {}, dict(zip(self.examples, clones(examples))), True
 
     def compute(self, node):
-        args, kwargs = (torch.fx.node.map_arg(arguments, self.value) for arguments in (node.args, node.kwargs))
+        return self.call(node, *(torch.fx.node.map_arg(given, self.value) for given in (node.args, node.kwargs)))
+
+    def call(self, node, args, kwargs):
+        """Returns what a step computes of arguments."""
         was, self.computing = self.computing, True
         if self.is_resolved and args and isinstance(args[0], torch.Tensor) and self.writes(node):
             args = (args[0].clone(), *args[1:])
         try:
             if node.op == "placeholder":
-                return self.example
+                return self.examples[node.target]
             if node.op == "get_attr":
-                return self.constants[node.target] if node.target in self.constants else attribute(
-                    self.root, node.target)
+                if node.target not in self.constants:
+                    self.constants[node.target] = attribute(self.root, node.target)
+                return self.constants[node.target]
             if node.op == "call_module":
                 return self.root.get_submodule(node.target)(*args, **kwargs)
             if node.op == "call_method":
-                return getattr(args[0], node.target)(*args[1:], **kwargs)
+                result = getattr(args[0], node.target)(*args[1:], **kwargs)
+                return args[0] if node.target == "__setitem__" else result
             return node.target(*args, **kwargs)
         finally:
             self.computing = was
@@ -201,7 +247,7 @@ def is_original(module):
 
 def is_leaf(module):
     """Modules of torch.nn are leaves, and those that only have another __init__; not those that only call others."""
-    containers = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    containers = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Transformer)
     return torch_class(module) not in containers and is_original(module)
 
 
@@ -212,29 +258,41 @@ class Alone(torch.nn.Module):
         super().__init__()
         self.layer = layer
 
-    def forward(self, x):
-        return self.layer(x)
+    def forward(self, *inputs):
+        return self.layer(*inputs)
 
 
-def private(net, example):
+def clones(examples):
+    return [example.clone() for example in examples]
+
+
+def copied(net):
+    """Returns a copy of a module, or None if it cannot be copied."""
+    with contextlib.suppress(Exception):  # of any kind: it is the user's module
+        return copy.deepcopy(net)
+    return None
+
+
+def private(net, examples):
     """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot
     be copied, after a call, in which it makes what it keeps. A layer, or what has hooks, is in a
     module of its own then."""
-    try:
-        own = copy.deepcopy(net)
-    except Exception:  # of any kind: it is the user's module
+    own = copied(net)
+    if own is None:
         own = net
         with contextlib.suppress(Exception):  # trace says what it is
-            net(example.clone())
+            net(*clones(examples))
     return Alone(own).train(net.training) if is_leaf(net) or not is_plain(net) else own
 
 
-def trace(net, example):
+def trace(net, examples):
     """Returns the Tracer of a module, with its graph."""
-    tracer, before = Tracer(example.clone()), dict(vars(net))
-    tracer.original = net.layer if isinstance(net, Alone) else net
+    original = net.layer if isinstance(net, Alone) else net
+    tracer, before = Tracer(clones(examples), input_names(original, len(examples))), dict(vars(net))
+    tracer.original, tracer.untraced = original, copied(net)  # tracing may leave steps in what a module keeps
     try:
-        tracer.graph = tracer.trace(net)
+        with tracer.made_in_forward():
+            tracer.graph = tracer.trace(net)
     except ExportError:
         raise
     except Exception as error:  # any: it is the user's code
@@ -245,6 +303,7 @@ def trace(net, example):
                      for frame in reversed(traceback.extract_tb(error.__traceback__))
                      if not frame.filename.startswith(OWN_CODE)), "")
         text = printable((str(error).splitlines() or [type(error).__name__])[0])
+        text = re.sub(r"[\w.]*KnownProxy", "a step of the trace", text)
         place = where(type(tracer.original).__name__, line or user_line())
         raise ExportError(f"{place}: torch.fx cannot trace this: {text}") from None
     for name in vars(net).keys() - before.keys():  # tensors that fx has put there
@@ -252,16 +311,29 @@ def trace(net, example):
     return tracer
 
 
-def check(tracer, net, example):
+def check(tracer, net, examples):
     """Returns what PyTorch computes of an input. Raises an ExportError if the trace computes other numbers."""
-    wanted = net(example.clone())
-    if not isinstance(wanted, torch.Tensor):
-        raise ExportError(f"forward returns a {type(wanted).__name__}: it must return one tensor")
+    try:
+        wanted = (net if tracer.untraced is None else tracer.untraced)(*clones(examples))
+    except Exception as error:  # of any kind: it is the user's code
+        raise ExportError(f"{type(tracer.original).__name__}: its forward fails: "
+                          f"{printable((str(error).splitlines() or [type(error).__name__])[0])}") from None
     (output,) = (node for node in tracer.graph.nodes if node.op == "output")
-    traced = torch.fx.node.map_arg(output.args[0], tracer.value)
-    wanted, traced = wanted.detach(), traced.detach()
-    most = CLOSE * wanted.nan_to_num(0.0, 0.0, 0.0).abs().max().item()
-    if wanted.shape != traced.shape or not torch.allclose(wanted, traced, atol=most, rtol=0, equal_nan=True):
+    traced = leaves(torch.fx.node.map_arg(output.args[0], tracer.value))
+    for _, leaf in leaves(wanted):
+        if not isinstance(leaf, torch.Tensor):
+            raise ExportError(f"forward returns something of type {type(leaf).__name__}: it must return a tensor, or a "
+                              "tuple, list or dict of tensors")
+        if leaf.is_complex():
+            raise ExportError("forward returns complex numbers: return floats, as torch.view_as_real(y)")
+    pairs = [(of_module.detach(), of_trace.detach()) for (_, of_module), (_, of_trace) in zip(leaves(wanted), traced)]
+    if len(leaves(wanted)) != len(traced) or not all(is_close(*pair) for pair in pairs):
         raise ExportError("the module does not compute what its trace computes: does it draw random numbers, keep "
                           "something between calls, ask for the type of its input, or use autocast or inference_mode?")
     return wanted
+
+
+def is_close(wanted, traced):
+    most = CLOSE * wanted.nan_to_num(0.0, 0.0, 0.0).abs().max().item()
+    return (wanted.shape, wanted.dtype) == (traced.shape, traced.dtype) and torch.allclose(
+        wanted, traced, atol=most, rtol=0, equal_nan=True)

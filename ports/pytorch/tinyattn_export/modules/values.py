@@ -7,6 +7,7 @@ import dataclasses
 import math
 
 import torch
+import torch.fx
 
 FLOAT, TOKEN = "float", "tinyattn::Token"
 
@@ -48,6 +49,7 @@ def extents_of(shape):
 class Value:
     object: Object
     view: torch.Tensor  # of the numbers of elements
+    dtype: torch.dtype = None  # in PyTorch, if it is known
 
     @property
     def shape(self):
@@ -108,6 +110,17 @@ class Constant:
         return tuple(self.tensor.shape)
 
 
+@dataclasses.dataclass
+class Complex:
+    """Complex numbers: two Values."""
+
+    real: Value
+    imag: Value
+
+    def each(self, function):
+        return Complex(function(self.real), function(self.imag))
+
+
 @dataclasses.dataclass(frozen=True)
 class Absent:
     """One of the results of a module that has several, which must not be used."""
@@ -124,24 +137,53 @@ class Operand:
     extents: tuple
     stride: int = None  # of the rows of a view; None: the object itself
     offset: int = 0
+    is_written: bool = False
 
     def with_columns(self, cols):
         """Returns the same elements as rows of so many columns."""
         return Operand(self.object, (math.prod(self.extents) // cols, cols), cols, self.offset)
 
-    def text(self, name, constant=True):
+    def text(self, name):
         if self.stride is None:
             return name
         rows, cols = self.extents
         if self.object.extents == (rows, self.stride) and self.offset < self.stride:
             return f"tinyattn::columns<{cols}>({name}, {self.offset})"
-        return view_text(name, self.object.element, rows, cols, self.stride, str(self.offset or ""), constant)
+        return view_text(name, self.object.element, rows, cols, self.stride, str(self.offset or ""),
+                         not self.is_written)
 
 
 def view_text(name, element, rows, cols, stride, start, constant):
     """Returns a view in C++, whose first element is at `start`."""
     first = f"{name}.data() + {start}" if start else f"{name}.data()"
     return f"tinyattn::MatrixView<{'const ' if constant else ''}{element}, {rows}, {cols}, {stride}>{{{first}}}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Strided(Operand):
+    """A view of any rank: `stride` has that of each axis."""
+
+    def text(self, name):
+        first = f"&{name}.elements[{self.offset}]" if self.offset else f"{name}.data()"
+        return (f"tinyattn::StridedView<{'' if self.is_written else 'const '}{self.object.element}, "
+                f"tinyattn::Extents<{listed(self.extents)}>, tinyattn::Strides<{listed(self.stride)}>>{{{first}}}")
+
+
+def strided(object, extents, strides, offset, is_written=False):
+    """Returns the Operand of elements of an object: the object itself, a view of a matrix, or one of any rank."""
+    extents, strides = tuple(extents), tuple(strides)
+    if offset == 0 and object.extents == extents and strides == numbered(extents).stride():
+        return whole(object)
+    if len(extents) == 2 and strides[1] == 1 and strides[0] >= extents[1]:
+        return Operand(object, extents, strides[0], offset, is_written)
+    return Strided(object, extents, strides, offset, is_written)
+
+
+def leaves(arguments):
+    """Returns what is in nested tuples, lists and dicts."""
+    found = []
+    torch.fx.node.map_aggregate(arguments, found.append)
+    return found
 
 
 def whole(object):
@@ -172,24 +214,37 @@ def operand_of(value, view=None):
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """A matrix in each element of a loop: a value whose leading axes are one."""
+    """A matrix in each element of a loop."""
 
     object: Object
-    count: int
-    step: int  # between the first elements of two matrices
+    leading: tuple  # (extent, stride) of the axes of the loop; a stride of 0 repeats a matrix
     rows: int
     cols: int
     stride: int
     offset: int
-    sharing: int = 1  # how many elements of the loop have one matrix
+
+    @property
+    def count(self):
+        return math.prod(extent for extent, _ in self.leading)
+
+    @property
+    def step(self):
+        return self.leading[-1][1] if self.leading else 0
 
     def view(self, name, index):
         """Returns the matrix at an index in C++."""
-        index = f"({index} / {self.sharing})" if self.sharing > 1 else index
-        shift = f"{self.step} * {index}"
-        if (self.object.extents == (self.rows, self.stride) and self.offset == 0
-                and self.count // self.sharing * self.cols == self.stride):
+        inner, terms, distinct = 1, [], 1
+        for extent, stride in reversed(self.leading):
+            if stride:
+                place = index if inner == 1 else f"({index} / {inner})"
+                place = place if extent * inner == self.count else f"({place} % {extent})"
+                terms.insert(0, f"{stride} * {place}")
+                distinct *= extent
+            inner *= extent
+        shift = " + ".join(terms)
+        if (self.object.extents == (self.rows, self.stride) and self.offset == 0 and len(terms) == 1
+                and distinct * self.cols == self.stride):
             return f"tinyattn::columns<{self.cols}>({name}, {shift})"
-        start = f"{self.offset} + {shift}" if self.offset else shift
+        start = " + ".join([str(self.offset)] * bool(self.offset) + terms)
         constant = self.object.place not in ("activation", "out")
         return view_text(name, FLOAT, self.rows, self.cols, self.stride, start, constant)

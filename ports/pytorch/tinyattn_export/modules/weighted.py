@@ -5,6 +5,7 @@ import torch
 from ..checkpoints import of_state_dict
 from ..errors import within
 from ..parts import LinearRequest, Part
+from . import moves
 from .members import Layer
 from .values import Constant, Value, numbered, whole
 
@@ -27,14 +28,15 @@ def rows_of(tensor, name):
 def linear(low, value, weight, bias, path):
     operand = low.rows_of(value)
     extents = (*operand.extents[:-1], weight.shape[0])
-    if path in low.members.embeddings and bias is None and low.members.weights == "f32":  # tied
+    weights = low.members.weights_at(path)
+    if path in low.members.embeddings and bias is None and weights == "f32":  # tied
         object = low.program.activation(low.name(), extents)
         low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ", whole(object), ");",
                         writes=object)
     else:
         path += "_tied" * (path in low.members.embeddings)
         tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
-        request = LinearRequest("", weights=low.members.weights)
+        request = LinearRequest("", weights=weights)
         object = low.call(low.members.layer(path, lambda: part_of(low, request, tensors), weight, bias), operand,
                           extents=extents)
     return Value(object, numbered((*value.shape[:-1], weight.shape[0])))
@@ -49,8 +51,14 @@ def path_of_norm(low, weight):
 
 
 def norm(low, value, shape, weight, bias, epsilon, kind="LayerNorm"):
-    if len(shape) != 1:
-        low.refuse(f"a norm over {len(shape)} dimensions", "normalize the features of a token, one dimension")
+    value = low.check_floats(value)
+    if len(shape) > 1:
+        flat = moves.move(low, "flatten", value, (-len(shape),), {})
+        weight, bias = (Constant(item.flatten(), "") if isinstance(item, torch.Tensor)
+                        else Constant(item.tensor.flatten(), item.name)
+                        if item is not None else None for item in (weight, bias))
+        normed = norm(low, flat, flat.shape[-1:], weight, bias, epsilon, kind)
+        return moves.move(low, "reshape", normed, value.shape, {})
     width, path = shape[0], path_of_norm(low, weight)
     weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
     operand = low.rows_of(value)
@@ -66,8 +74,11 @@ def norm(low, value, shape, weight, bias, epsilon, kind="LayerNorm"):
     return Value(low.call(member, operand, extents=operand.extents, in_place=[operand]), numbered(value.shape))
 
 
-def written_norm(low, found):
-    """Computes an RmsNorm that the module writes out."""
-    x, weight = low.check_floats(low.values[found.x]), low.values[found.weight]
-    of_features = Constant(weight.tensor.reshape(-1).expand(x.shape[-1]), weight.name)
-    return norm(low, x, x.shape[-1:], of_features, None, found.epsilon, "RmsNorm")
+def written(low, found):
+    """Computes an activation or a norm that the module writes out."""
+    x = low.check_floats(low.values[found.x])
+    if found.weight is None:
+        return low.elementwise(x, found.function)
+    *outer, last = found.name.split(".")  # a norm has the path of the module that has its weight
+    weight = Constant(found.weight, ".".join([*outer, "weight"] if outer else [last]))
+    return norm(low, x, x.shape[-1:], weight, Constant(found.bias, ""), found.epsilon, found.function)

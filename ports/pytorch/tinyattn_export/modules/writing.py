@@ -6,10 +6,11 @@ import re
 import torch
 
 from .. import names
-from .layout import Line, aligned, fits, literal
+from .layout import Line, aligned, broken, fits, literal
 from .loops import rolled
-from .members import RESERVED, Layer, member_name
+from .members import Layer, is_reserved, member_name
 from .program import Scratch
+from .signature import name_parameters, types
 from .values import TOKEN, Operand
 
 CONTAINERS = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
@@ -28,9 +29,9 @@ class Structs:
     """The types of the members. Layers have types of tinyattn; a module of the user has a struct of its own, named as
     its class; modules that are numbered and have one type are an array."""
 
-    def __init__(self, net, parts):
+    def __init__(self, net, parts, configs):
         self.net, self.parts = net, parts
-        self.configs, self.definitions, self.paths, self.types = {}, {}, {}, {}
+        self.configs, self.definitions, self.paths, self.types = {**configs}, {}, {}, {}
         self.tree, self.arrays = {}, {}
         for path in parts:
             place = self.tree
@@ -115,7 +116,7 @@ class Structs:
 
     def has_name(self, name):
         """Whether a struct cannot be named so: C++ or the Model has the name, or a member anywhere in the Model."""
-        return name in RESERVED or names.objection(name) or any(
+        return is_reserved(name) or names.objection(name) or any(
             member_name(part) == name for path in self.parts for part in path.split("."))
 
     def struct(self, name, body):
@@ -148,8 +149,8 @@ def declarations(fields):
 class Writer:
     """Writes the steps of a Program, with the names that its objects have in C++."""
 
-    def __init__(self, program, structs, slots, out):
-        self.program, self.structs, self.out = program, structs, out
+    def __init__(self, program, structs, slots):
+        self.program, self.structs = program, structs
         self.slots = {name: slot for slot in slots for _, name in slot.members}
         self.active, self.views = {}, {}
 
@@ -157,7 +158,7 @@ class Writer:
         if object.place == "member":
             return self.structs.paths[object.name]
         if object.place == "activation":
-            return self.in_workspace(self.program.members[object], step.writes.resolved() is object)
+            return self.in_workspace(self.program.members[object], object in (step.writes.resolved(), *step.also))
         return object.name
 
     def in_workspace(self, name, is_written):
@@ -176,8 +177,8 @@ class Writer:
     def text(self, part, step):
         if isinstance(part, Operand):
             object = part.object.resolved()
-            if object is self.out and part.stride is None and part.extents != object.extents:
-                return self.view_of_out(part.extents)
+            if object.place == "out" and part.stride is None and part.extents != object.extents:
+                return self.view_of(object, part.extents)
             return part.text(self.name(object, step))
         if isinstance(part, Layer):
             return self.structs.paths[part.path]
@@ -186,11 +187,11 @@ class Writer:
             return self.in_workspace(name, True)
         return part() if callable(part) else part
 
-    def view_of_out(self, extents):
-        """Returns the name of a view of `out` with other extents."""
+    def view_of(self, out, extents):
+        """Returns the name of a view of an output with other extents."""
         rows, cols = (1, *extents)[-2:]
-        name = f"out_{rows}_by_{cols}"
-        self.views[name] = f"tinyattn::MatrixView<float, {rows}, {cols}, {cols}> {name}{{out.data()}};"
+        name = f"{out.name}_{rows}_by_{cols}"
+        self.views[name] = f"tinyattn::MatrixView<float, {rows}, {cols}, {cols}> {name}{{{out.name}.data()}};"
         return name
 
     def statements(self):
@@ -227,32 +228,47 @@ def mask_lines(mask):
         if isinstance(item, bool):
             return "true" if item else "false"
         return "-std::numeric_limits<float>::infinity()" if item == -float("inf") else literal(item)
+    text = text if "uint16_t" not in mask.type else str
     rows = mask.tensor.reshape(-1, mask.tensor.shape[-1]).tolist()
     start = "{{" if mask.type.startswith("tinyattn::Tensor") else "{{{"
-    lines = [", ".join(map(text, row)) for row in rows]
-    end = start.replace("{", "}")
-    return ["  // clang-format off", f"  static constexpr {mask.type} {mask.name}{start}",
-            *(f"    {line}," for line in lines[:-1]), f"    {lines[-1]}{end};", "  // clang-format on"]
+    end, lines = start.replace("{", "}"), []
+    for each in mask.tensor if mask.is_array else [mask.tensor]:
+        rows = [", ".join(map(text, row)) for row in each.reshape(-1, each.shape[-1]).tolist()]
+        lines += [f"    {start}", *(f"    {row}," for row in rows[:-1]), f"    {rows[-1]}{end},"]
+    if mask.is_array:
+        lines = [f"  static constexpr {mask.type} {mask.name}[] = {{", *lines[:-1], f"{lines[-1][:-1]}}};"]
+    else:
+        lines = [f"  static constexpr {mask.type} {mask.name}{start}", *lines[1:-1], f"{lines[-1][:-1]};"]
+    return ["  // clang-format off", *lines, "  // clang-format on"]
 
 
 MEMORY = "  // All the scratch of a call, activations included. Members of a union are not alive together."
 
 
-def model(structs, low, slots, x, out):
+def model(structs, found, slots):
     """Returns the lines of struct Model."""
-    steps = Writer(low.program, structs, slots, out).statements()
+    low = found.low
+    name_parameters(found.inputs, found.outputs, [
+        *structs.fields, *structs.definitions, *map(structs.element_of, structs.arrays),
+        *(mask.name for mask in low.members.masks), *(name for name, *_ in structs.configs.values())])
+    steps = Writer(low.program, structs, slots).statements()
     lines = ["struct Model {"]
     for name, body in structs.definitions.items():
         lines += [f"  struct {name} {{", *(f"    {line}" for line in body), "  };", ""]
-    lines += [f"  using Input = {x.type};", f"  using Output = {out.type};",
-              f"  static constexpr std::size_t parameter_count = {structs.parameter_count};", ""]
+    parameters = [*zip(types("Input", found.inputs), found.inputs), *zip(types("Output", found.outputs), found.outputs)]
+    lines += [f"  using {type} = {object.type};" for type, object in parameters]
+    lines += [f"  static constexpr std::size_t parameter_count = {structs.parameter_count};", ""]
     for mask in low.members.masks:
         lines += [*mask_lines(mask), ""]
     members = declarations(structs.fields)
-    what = f"  // Computes what {low.title_of_module}.forward computes of one input. x and out may not overlap."
+    is_one = len(parameters) == 2
+    what = (f"  // Computes what {low.title_of_module}.forward computes of one input. "
+            f"{'x and out' if is_one else 'Inputs and outputs'} may not overlap.")
     unknown = "  // A token that an embedding does not have leaves the result undefined."
+    has_tokens = any(x.element == TOKEN for x in found.inputs)
     return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", what,
-            *([unknown] if x.element == TOKEN else []), *signature(slots), *aligned(steps, "    "), "  }", "};"]
+            *([unknown] if has_tokens else []), *signature(low, parameters, slots), *aligned(steps, "    "),
+            "  }", "};"]
 
 
 def memory(slots):
@@ -262,8 +278,11 @@ def memory(slots):
     return [MEMORY, "  struct Workspace {", *(f"    {line}" for line in workspace(slots)), "  };"]
 
 
-def signature(slots):
-    if slots:
-        return ["  constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {"]
-    return ["  constexpr void forward(const Input& x, Output& out,",
-            "                         [[maybe_unused]] Workspace& workspace) const noexcept {"]
+def signature(low, parameters, slots):
+    def parameter(type, object):
+        is_read = any(object in step.objects() for step in low.program.steps)
+        text = f"{type}& {object.name}" if object.place == "out" else f"const {type}& {object.name}"
+        return text if object.place == "out" or is_read else f"[[maybe_unused]] {text}"
+    own = ["Workspace& workspace" if slots else "[[maybe_unused]] Workspace& workspace"]
+    text = ", ".join([*(parameter(*each) for each in parameters), *own])
+    return broken(f"constexpr void forward({text}) const noexcept {{", "", "  ")

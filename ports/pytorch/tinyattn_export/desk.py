@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""A board on the desk: what a header computes, bit for bit, called from Python. The compiler at hand makes a shared
+library of it."""
+import ctypes
+import functools
+import os
+import pathlib
+import platform
+import re
+import shlex
+import subprocess
+import tempfile
+import zlib
+
+from . import header
+from .checkpoints import pytorch, read
+from .errors import ExportError, printable, within
+from .language_models import LanguageModelRequest
+from .tokenizer_files import read_tokenizer
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+NEEDED = "the board computes with a compiler of C++20, which CXX names, or c++"
+MODEL = re.compile(r"  using (?:In|Out)put\d* = tinyattn::\w+<([\w:]+), ([\d, ]+)>;")
+LANGUAGE_MODEL = re.compile(r"::tinyattn::LanguageModel<.*> (\w+)(?:;| = )")
+FORWARD = re.compile(r"constexpr void forward\((.*?)Workspace& workspace\)", re.DOTALL)
+SIZES = re.compile(r"^// .*?(\d+) parameters, (\d+) bytes\.$", re.MULTILINE)
+OF_MODULE = """\
+#include "board.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+using Model = {name}::Model;
+
+template <class Tensor, class Number>
+void read(Tensor& x, const Number* from) {{
+  using Element = std::remove_cvref_t<decltype(x.elements[0])>;
+  for (std::size_t i = 0; i < x.size(); ++i) x.elements[i] = static_cast<Element>(from[i]);
+}}
+
+#pragma GCC visibility push(default)
+extern "C" {{
+std::size_t ram() {{ return std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace); }}
+void forward(const void* {address}, std::size_t count, const void* const* from, const std::size_t* steps,
+             float* const* to) {{
+  static Model::Workspace workspace;
+  for (std::size_t i = 0; i < count; ++i) {{
+{body}
+  }}
+}}
+}}
+"""
+OF_LANGUAGE_MODEL = """\
+#include "board.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+using Model = std::remove_cvref_t<decltype({type})>;
+
+#pragma GCC visibility push(default)
+extern "C" {{
+std::size_t ram() {{ return sizeof(Model::Cache) + sizeof(Model::Cache::Workspace); }}
+std::size_t vocabulary() {{ return Model::vocabulary; }}
+std::size_t forward(const void* {address}, std::size_t count, const std::int64_t* tokens, float* to) {{
+  static Model::Cache::Workspace workspace;
+  static tinyattn::Vector<float, Model::vocabulary> logits;
+  const auto cache = std::make_unique<Model::Cache>();
+  for (std::size_t i = 0; i < count; ++i) {{
+    const auto token = static_cast<tinyattn::Token>(tokens[i]);
+    if ({model}.forward(std::span(&token, 1), *cache, logits, workspace) != tinyattn::Status::ok) return i;
+    std::memcpy(to + i * logits.size(), logits.data(), sizeof logits);
+  }}
+  return count;
+}}
+}}
+"""
+
+
+def compiler():
+    """Returns the words of the compiler's command that CXX may say, too."""
+    words = shlex.split(os.environ.get("CXX", "c++"))
+    fast = ["-O2", *(["-march=native"] if platform.machine() in ("x86_64", "AMD64") else [])]
+    return words if any(word.startswith("-O") for word in words) else [*words, *fast]
+
+
+def compiled(header, code):
+    """Returns the shared library of a text of C++ that includes a header."""
+    with tempfile.TemporaryDirectory() as folder, within(NEEDED, OSError, ValueError):
+        for name, text in (("board.hpp", header), ("board.cpp", code)):
+            pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+        path = f"{folder}/board.so"
+        command = [*compiler(), "-std=c++20", "-fPIC", "-shared",
+                   "-fvisibility=hidden",  # else two boards would share constants of one name
+                   f"-I{ROOT}/include", f"-I{ROOT}/ports/simd", f"{folder}/board.cpp", "-o", path]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").splitlines()
+            raise ExportError(printable(next((line for line in said if "error" in line), f"status {done.returncode}")))
+        return ctypes.PyDLL(path)  # holds the lock of Python: the workspace is for one call at a time
+
+
+class Board:
+    """What a header computes. `weights`: the bytes of its binary, if it has one."""
+
+    def __init__(self, text, name, weights=None):
+        self.text, self.name, self.weights = text, name, weights
+        sizes = SIZES.search(text)
+        self.parameters, self.flash = map(int, sizes.groups())
+        self.memory = ctypes.create_string_buffer(weights or b"")
+        self.address = ctypes.c_void_p(ctypes.addressof(self.memory))
+
+    @functools.cached_property
+    def library(self):
+        library = compiled(self.text, self.code())
+        for function in (library.ram, library.forward, getattr(library, "vocabulary", library.ram)):
+            function.restype = ctypes.c_size_t
+        return library
+
+    def names(self, member):
+        """Returns the names in C++ of the namespace, of the address of a binary, and of the model."""
+        if self.weights is None:
+            return {"name": self.name, "address": "", "model": f"{self.name}::{member or 'model'}"}
+        member = f".{member}" if member else ""
+        return {"name": self.name, "address": "address", "model": f"{self.name}::weights(address){member}"}
+
+    @property
+    def ram(self):
+        """The bytes of the scratch of a call, and of a language model's cache."""
+        return self.library.ram()
+
+    def lines(self):
+        yield f"{self.name}: {self.parameters} parameters"
+        yield f"flash: {self.flash} bytes of weights"
+        try:
+            yield f"RAM: {self.ram} bytes; the stack is the board's"
+        except ExportError as error:
+            yield f"RAM: unknown, for {error}"
+
+    def __str__(self):
+        return "\n".join(self.lines())
+
+
+class LanguageBoard(Board):
+    """board(tokens) returns the logits after each token."""
+
+    def code(self):
+        member = LANGUAGE_MODEL.search(self.text)[1]
+        scope = "" if self.weights is None else "Weights::"
+        return OF_LANGUAGE_MODEL.format(type=f"{self.name}::{scope}{member}", **self.names(member))
+
+    def __call__(self, tokens):
+        torch = pytorch("board(tokens) returns a tensor")
+        tokens = torch.as_tensor(tokens)
+        vocabulary = self.library.vocabulary()
+        if tokens.dtype not in (torch.int64, torch.int32) or not 1 <= tokens.dim() <= 2:
+            raise ExportError("board(tokens) takes integers, one text or a batch of texts")
+        if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocabulary:
+            raise ExportError(f"board(tokens) takes tokens from 0 to {vocabulary - 1}")
+        rows = tokens.reshape(-1, tokens.shape[-1]).to(torch.int64).cpu().contiguous()
+        out = torch.empty(*rows.shape, vocabulary)
+        for row, logits in zip(rows, out):
+            done = self.library.forward(self.address, ctypes.c_size_t(len(row)), ctypes.c_void_p(row.data_ptr()),
+                                        ctypes.c_void_p(logits.data_ptr()))
+            if done < len(row):
+                raise ExportError(f"board(tokens) has {len(row)} tokens, and the context of the model is {done}")
+        return out.reshape(*tokens.shape, vocabulary)
+
+
+class ModuleBoard(Board):
+    """board(x) returns what forward returns: of one input, or of a batch."""
+
+    vocabularies = results = None  # what only export.module knows
+
+    def __init__(self, text, name, weights=None):
+        super().__init__(text, name, weights)
+        types = [(element, tuple(map(int, extents.split(", ")))) for element, extents in MODEL.findall(text)]
+        names = re.findall(r"(const )?\w+& (\w+),", FORWARD.search(text)[1])
+        self.inputs, self.outputs = ([(own, *type) for (read, own), type in zip(names, types) if bool(read) == is_input]
+                                     for is_input in (True, False))
+        tables = [int(count) for count in re.findall(r"tinyattn::Embedding<(\d+), ", text)]
+        self.vocabularies = [min(tables, default=65536)] * len(self.inputs)
+        # ((the shape of an element, the axis of a batch, is it joined), ...), and how to make what forward returns of tensors
+        self.shapes = [(extents, 0, False) for _, _, extents in self.outputs]
+        self.rebuilt = lambda found: found[0] if len(found) == 1 else tuple(found)
+
+    def code(self):
+        names, lines = self.names(""), []
+        types = re.findall(r"using ((?:In|Out)put\d*) =", self.text)
+        objects = [type.lower() for type in types]
+        for i, (type, object) in enumerate(zip(types, objects)):
+            lines.append(f"static Model::{type} {object};")
+            if i < len(self.inputs):
+                number = "float" if self.inputs[i][1] == "float" else "std::int64_t"
+                lines.append(f"read({object}, static_cast<const {number}*>(from[{i}]) + i * steps[{i}]);")
+        lines.append(f"{names['model']}.forward({', '.join(objects)}, workspace);")
+        lines += [f"std::memcpy(to[{i}] + i * {out}.size(), {out}.data(), sizeof {out});"
+                  for i, out in enumerate(objects[len(self.inputs):])]
+        return OF_MODULE.format(body="\n".join(f"    {line}" for line in lines), **names)
+
+    def taken(self, x, i):
+        """Returns an input as the library takes it, and whether it has a batch in front."""
+        torch = pytorch("board(x) returns tensors")
+        name, element, extents = self.inputs[i]
+        is_number = element == "float"
+        x = torch.as_tensor(x).detach().cpu()
+        if (x.dtype != torch.float32) if is_number else x.dtype not in (torch.int64, torch.int32):
+            wanted = "float32" if is_number else "int64, for tokens"
+            raise ExportError(f"{name} is of {x.dtype}, and must be of {wanted}")
+        if extents not in (x.shape, x.shape[1:]):
+            raise ExportError(f"{name} is {list(x.shape)}, and must be {list(extents)}, or a batch of such")
+        most = self.vocabularies[i]
+        if not is_number and x.numel() and not 0 <= x.min() <= x.max() < most:
+            raise ExportError(f"{name} must have tokens from 0 to {most - 1}")
+        return x.to(torch.float32 if is_number else torch.int64).contiguous(), x.shape != extents
+
+    def __call__(self, *inputs):
+        torch = pytorch("board(x) returns tensors")
+        if len(inputs) != len(self.inputs):
+            raise ExportError(f"board takes {len(self.inputs)} inputs, and not {len(inputs)}")
+        taken = [self.taken(x, i) for i, x in enumerate(inputs)]
+        counts = {len(x) for x, has_batch in taken if has_batch}
+        if len(counts) > 1:
+            raise ExportError(f"the inputs are batches of different sizes: {sorted(counts)}")
+        count = max(counts, default=1)
+        found = [torch.empty(count, *extents) for _, _, extents in self.outputs]
+        steps = [x[0].numel() if has_batch and count else 0 for x, has_batch in taken]
+        self.library.forward(
+            self.address, ctypes.c_size_t(count), pointers([x for x, _ in taken]),
+            (ctypes.c_size_t * len(steps))(*steps), pointers(found))
+        return self.rebuilt([self.placed(out, *shape, bool(counts)) for out, shape in zip(found, self.shapes)])
+
+    def placed(self, out, shape, axis, is_joined, has_batch):
+        """Returns an output with its batch where forward has it; `axis` is None if it has none."""
+        if axis is None or not has_batch:
+            return out[0].reshape(shape)
+        out = out.reshape(len(out), *shape).movedim(0, axis)
+        return out.flatten(axis, axis + 1) if is_joined else out
+
+    def lines(self):
+        yield from super().lines()
+        if self.results is not None:
+            yield from self.results(self)
+
+
+def pointers(tensors):
+    return (ctypes.c_void_p * len(tensors))(*(tensor.data_ptr() for tensor in tensors))
+
+
+def load(path, name="model", binary=None):
+    """Returns the Board of a header that export wrote. Its binary, if it has one, lies next to it unless its path is
+    given. Outputs of a module are tensors, with the extents that they have in C++; several are a tuple."""
+    with within(f"cannot read {printable(path)}", OSError, ValueError):
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+    kind = ModuleBoard if MODEL.search(text) else LanguageBoard if LANGUAGE_MODEL.search(text) else None
+    if kind is None or f"namespace {name} {{" not in text or not SIZES.search(text):
+        raise ExportError(f"{printable(path)} has no module and no language model of export in a namespace {name}")
+    return kind(text, name, binary_of(path, text, binary))
+
+
+def binary_of(path, text, binary):
+    """Returns the bytes of the binary of a header, or None if it has none."""
+    found = re.search(r"^// CRC-32 of (.*), as of zip and Ethernet.*\n.*crc_32 = (\w+);", text, re.MULTILINE)
+    if found is None:
+        return None
+    binary = pathlib.Path(binary) if binary else pathlib.Path(path).with_name(found[1])
+    with within(f"cannot read {printable(binary)}", OSError):
+        content = binary.read_bytes()
+    if zlib.crc32(content) != int(found[2], 16):
+        raise ExportError(f"{printable(binary)} is not the binary that {printable(path)} was written with")
+    return content
+
+
+def language_model(checkpoint, path, name="model", binary=None, tokenizer=None, **settings):
+    """Writes the header of a language model from a checkpoint, as export.py --language-model does, with a tokenizer if
+    a file of one is given. Returns its Board: board(tokens) are the logits after each token. `settings` are the options
+    of the command: config="config.json", weights="int8", context_length and so on."""
+    request = LanguageModelRequest(**settings)
+    header.write(path, read(checkpoint), name, {"model": request}, binary, tokenizer and read_tokenizer(tokenizer),
+                 request.config)
+    return load(path, name, binary)

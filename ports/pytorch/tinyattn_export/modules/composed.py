@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Functions that are compositions of others: each is written as PyTorch defines it, of functions f.NAME of PyTorch."""
+import functools
+import math
+
+import torch
+
+from . import functions
+from .elementwise import mapped
+from .reductions import NORMS, reduced
+from .table import lowers
+from .values import Constant, Value, leaves
+
+
+class Functions:
+    """f.NAME(...) adds the steps of a function or method of PyTorch, or computes it if all arguments are constant."""
+
+    def __init__(self, low):
+        self.low = low
+
+    def __getattr__(self, name):
+        def call(*args, **kwargs):
+            low, called = self.low, self.low.called
+            if not any(isinstance(each, Value) for each in leaves((args, kwargs))):
+                given = [argument.tensor if isinstance(argument, Constant) else argument for argument in args]
+                return Constant(getattr(torch, name)(*given, **kwargs), called)
+            try:
+                return functions.named(low, low.node, name, args, kwargs)
+            finally:
+                low.called = called
+        return call
+
+
+def composed(*names):
+    """Decorates a composition, whose first parameter is f."""
+    def register(function):
+        lowers(*names)(functools.wraps(function)(
+            lambda low, *args, **kwargs: function(Functions(low), *args, **kwargs)))
+        return function
+    return register
+
+
+COMPOSED = {
+    "neg": lambda f, input: f.mul(input, -1.0),
+    "square": lambda f, input: f.mul(input, input),
+    "addcmul": lambda f, input, tensor1, tensor2, value=1: mapped(
+        f.low, "fma", tensor1, f.mul(tensor2, value) if value != 1 else tensor2, input),
+    "addcdiv": lambda f, input, tensor1, tensor2, value=1: f.add(input, f.truediv(tensor1, tensor2), alpha=value),
+    "lerp": lambda f, input, end, weight: mapped(f.low, "lerp", input, end, weight),
+    "log_softmax": lambda f, input, dim, dtype=None, _stacklevel=3: f.sub(input, f.logsumexp(input, dim, True)),
+    "softmin": lambda f, input, dim, dtype=None, _stacklevel=3: f.softmax(f.neg(input), dim),
+    "logaddexp": lambda f, input, other: f.add(
+        f.maximum(input, other), f.log1p(f.exp(f.neg(f.abs(f.sub(input, other)))))),
+    "logit": lambda f, input: f.log(f.truediv(input, f.rsub(input, 1.0))),
+    "rad2deg": lambda f, input: f.mul(input, 180 / math.pi),
+    "deg2rad": lambda f, input: f.mul(input, math.pi / 180),
+    "relu6": lambda f, input, inplace=False: f.clamp(input, 0.0, 6.0),
+    "tan": lambda f, input: f.truediv(f.sin(input), f.cos(input)),
+    "exp2": lambda f, input: f.exp(f.mul(input, math.log(2))),
+    "frac": lambda f, input: f.sub(input, f.trunc(input)),
+    "positive": lambda f, input: input,
+    "isinf": lambda f, input: f.eq(f.abs(input), math.inf),
+    "isfinite": lambda f, input: f.lt(f.abs(input), math.inf),
+    "nan_to_num": lambda f, input, nan=0.0: f.where(f.isnan(input), nan, input),
+    "heaviside": lambda f, input, values: f.where(f.eq(input, 0), values, f.gt(input, 0)),
+    "tanhshrink": lambda f, input: f.sub(input, f.tanh(input)),
+    "softshrink": lambda f, input, lambd=0.5: f.sub(input, f.clamp(input, -lambd, lambd)),
+    "hardshrink": lambda f, input, lambd=0.5: f.where(f.gt(f.abs(input), lambd), input, 0.0),
+    "threshold": lambda f, input, threshold, value, inplace=False: f.where(f.gt(input, threshold), input, value),
+    "leaky_relu": lambda f, input, negative_slope=0.01, inplace=False: mapped(
+        f.low, "leaky_relu", input, negative_slope),
+    "elu": lambda f, input, alpha=1.0, inplace=False: mapped(f.low, "elu", input, alpha),
+    "celu": lambda f, input, alpha=1.0, inplace=False: mapped(f.low, "celu", input, alpha),
+    "selu": lambda f, input, inplace=False: mapped(f.low, "selu", input),
+    "softplus": lambda f, input, beta=1, threshold=20: f.truediv(f.neg(f.logsigmoid(f.mul(input, -beta))), beta),
+    "normalize": lambda f, input, p=2.0, dim=1, eps=1e-12: f.truediv(
+        input, f.clamp(f.norm(input, p, dim, True), min=eps)),
+    "cosine_similarity": lambda f, x1, x2, dim=1, eps=1e-8: f.truediv(
+        f.sum(f.mul(x1, x2), dim), f.mul(f.clamp(f.norm(x1, 2, dim), min=eps), f.clamp(f.norm(x2, 2, dim), min=eps))),
+    "dist": lambda f, input, other, p=2: f.norm(f.sub(input, other), p),
+    "pairwise_distance": lambda f, x1, x2, p=2.0, eps=1e-6, keepdim=False: f.norm(
+        f.add(f.sub(x1, x2), eps), p, -1, keepdim),
+    "mse_loss": lambda f, input, target, reduction="mean": f.mean(f.square(f.sub(input, target))),
+    "dot": lambda f, input, other: f.sum(f.mul(input, other)),
+    "outer": lambda f, input, vec2: f.mul(f.unsqueeze(input, -1), vec2),
+    "cdist": lambda f, x1, x2, p=2.0, compute_mode=None: f.norm(f.sub(f.unsqueeze(x1, -2), f.unsqueeze(x2, -3)), p, -1),
+    "count_nonzero": lambda f, input, dim=None: f.sum(f.ne(input, 0), dim),
+    "one_hot": lambda f, input, num_classes: f.eq(
+        f.unsqueeze(input, -1), Constant(torch.arange(num_classes), "classes")),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), lambda f, input, first, second, beta=1, alpha=1: f.add(
+        f.mul(f.matmul(first, second), alpha), f.mul(input, beta))),
+    "copy": lambda f, input, src, non_blocking=False: f.setitem(input, ..., src),
+    "fill": lambda f, input, value: f.setitem(input, ..., value), "zero": lambda f, input: f.setitem(input, ..., 0.0),
+    "erfc": lambda f, input: f.rsub(f.erf(input), 1.0),
+    "hypot": lambda f, input, other: f.sqrt(f.add(f.square(input), f.square(other))),
+}
+for name, function in COMPOSED.items():
+    composed(name)(function)
+
+
+@composed("glu")
+def glu(f, input, dim=-1):
+    first, gate = f.chunk(input, 2, dim)
+    return f.mul(first, f.sigmoid(gate))
+
+
+@composed("prelu")
+def prelu(f, input, weight):
+    rest = max(len(input.shape) - 2, 0) if weight.tensor.numel() > 1 else 0
+    return mapped(f.low, "leaky_relu", input, Constant(weight.tensor.view(-1, *[1] * rest), weight.name))
+
+
+@composed("norm", "linalg_vector_norm", "linalg_norm")
+def norm(f, input, p=None, dim=None, keepdim=False, ord=None, dtype=None):
+    p = ord if p is None else p
+    if p in NORMS:
+        return reduced(f.low, NORMS[p], input, dim, keepdim)
+    return f.pow(f.sum(f.pow(f.abs(input), p), dim, keepdim), 1 / p)
+
+
+@composed("cumsum")
+def cumsum(f, input, dim):
+    count = input.shape[dim]
+    below = Constant(torch.ones(count, count).triu(), f"ones_of_{count}")
+    return f.movedim(f.matmul(f.movedim(input, dim, -1), below), -1, dim)
+
+
+@composed("diff")
+def diff(f, input, n=1, dim=-1, prepend=None, append=None):
+    parts = [part for part in (prepend, input, append) if part is not None]
+    for _ in range(n):
+        whole = f.cat(parts, dim) if len(parts) > 1 else parts[0]
+        count = whole.shape[dim] - 1
+        parts = [f.sub(f.narrow(whole, dim, 1, count), f.narrow(whole, dim, 0, count))]
+    return parts[0]
+
+
+# --- Norms ---
+
+
+def scaled(f, input, weight, bias):
+    """Scales and shifts each channel, which are axis 1."""
+    for function, part in ((f.mul, weight), (f.add, bias)):
+        if part is not None:
+            input = function(input, Constant(part.tensor.view(-1, *[1] * (len(input.shape) - 2)), part.name))
+    return input
+
+
+@composed("group_norm")
+def group_norm(f, input, num_groups, weight=None, bias=None, eps=1e-5):
+    groups = f.unflatten(input, 1, (num_groups, -1))
+    axes = tuple(range(2, len(groups.shape)))
+    rest = f.sub(groups, f.mean(groups, axes, True))
+    normed = f.mul(rest, f.rsqrt(f.add(f.mean(f.square(rest), axes, True), eps)))
+    return scaled(f, f.flatten(normed, 1, 2), weight, bias)
+
+
+@composed("instance_norm")
+def instance_norm(f, input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                  momentum=0.1, eps=1e-5, track_running_stats=False):
+    if track_running_stats or not use_input_stats:
+        return f.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    return group_norm(f, input, input.shape[1], weight, bias, eps)
+
+
+@composed("batch_norm")
+def batch_norm(f, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    scale = 1 / torch.sqrt(running_var.tensor.double() + eps) * (1 if weight is None else weight.tensor.double())
+    shift = -running_mean.tensor.double() * scale + (0 if bias is None else bias.tensor.double())
+    return scaled(f, input, *(Constant(part.float(), f"{f.low.name()}.{name}")
+                              for part, name in ((scale, "scale"), (shift, "shift"))))
+
+
+# --- Products ---
+
+
+@composed("einsum")
+def einsum(f, equation, *operands):
+    operands = operands[0] if isinstance(operands[0], (tuple, list)) else operands
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms, dots = labels_of(inputs.split(","), operands)
+    if not arrow:
+        output = "..." + "".join(label for label in sorted(set(inputs) - set(",.")) if inputs.count(label) == 1)
+    output = output.replace("...", dots)
+    if any(len(set(term)) != len(term) for term in terms):
+        f.low.refuse("einsum of a diagonal", "take torch.diagonal")
+    value, labels = operands[0], terms[0]
+    for i, (other, term) in enumerate(zip(operands[1:], terms[1:]), 2):
+        value, labels = product_of(f, value, labels, other, term, output + "".join(terms[i:]))
+    summed = tuple(axis for axis, label in enumerate(labels) if label not in output)
+    value = f.sum(value, summed) if summed else value
+    left = [label for label in labels if label in output]
+    return f.permute(value, [left.index(label) for label in output])
+
+
+def labels_of(terms, operands):
+    """Returns a label for each axis of each operand, with digits for dots, and those of the dots."""
+    extra = [len(operand.shape) - len(term.replace("...", "")) for term, operand in zip(terms, operands)]
+    dots = "0123456789"[:max(extra)]
+    return [term.replace("...", dots[len(dots) - count:]) for term, count in zip(terms, extra)], dots
+
+
+def product_of(f, a, of_a, b, of_b, later):
+    """Returns a product of two of these labels, summed over those that nothing later has, and its labels."""
+    shared = [label for label in of_a if label in of_b]
+    batch, summed = [label for label in shared if label in later], [label for label in shared if label not in later]
+    left, right = ([label for label in of if label not in shared] for of in (of_a, of_b))
+    a, b = (f.permute(value, [of.index(label) for label in order]) for value, of, order in (
+        (a, of_a, batch + left + summed), (b, of_b, batch + right + summed)))
+    sizes = [list(value.shape[len(batch):][:len(own)]) for value, own in ((a, left), (b, right))]
+    a, b = (f.reshape(value, (*value.shape[:len(batch)], math.prod(size), -1))
+            for value, size in ((a, sizes[0]), (b, sizes[1])))
+    result = f.matmul(a, f.transpose(b, -1, -2))
+    return f.reshape(result, (*result.shape[:-2], *sizes[0], *sizes[1])), "".join(batch + left + right)

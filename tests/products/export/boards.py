@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Tests boards on the desk: what export.module, export.language_model and export.load return computes what PyTorch computes, of
+one input and of a batch, with float and int8 weights, and says what it takes; and modules in C compute the same. Needs PyTorch
+(Debian: python3-torch); skips its tests without it.
+
+    python3 -m tests.products.export.boards [each_night] -- COMPILER ARGUMENT..."""
+import json
+import math
+import os
+import re
+import unittest.mock
+
+from tests.products.export import exporter
+from tests.products.export.files import safetensors
+from tests.products.export.models import STORED
+from tests.support import debian, tap
+from tests.support.tap import in_folder
+
+debian.needs_pytorch()
+import torch
+from torch import nn
+
+from ports.pytorch import tinyattn_export as export
+from ports.pytorch.tinyattn_export.modules import TRACING
+from ports.pytorch.tinyattn_export.modules.signature import leaves
+from tests.products.export.corner_modules import MODULES, Mixed, Written
+from tests.products.export.field_modules import MODELS, made
+
+os.environ["CXX"] = (exporter.COMPILER or ["c++"])[0] + ("" if exporter.IS_NIGHT else " -O0")  # quick to compile
+FINE, COARSE = 1e-5, 2e-2  # of the largest output: f32, and int8
+IN_WORDS = re.compile(r"""mixed: (\d+) parameters
+flash: (\d+) bytes of weights
+RAM: (\d+) bytes; the stack is the board's
+multiply-adds: (\d+), of the products
+largest difference from PyTorch: (\S+) on the example, (\S+) on 2 drawn inputs; the largest output is (\S+)""")
+MIXED_MULTIPLIES = 5 * (6 * 8 + 2 * 5 * 8 + 8 * (4 * 8 + 2 * 16) + 2 * 8 * 3)
+
+
+def is_near(found, wanted, most=FINE):
+    """Returns what is wrong with what a board computes."""
+    found, wanted = leaves(found), leaves(wanted)
+    if [(name, tensor.shape) for name, tensor in found] != [(name, tensor.shape) for name, tensor in wanted]:
+        return f"{[(name, tensor.shape) for name, tensor in found]}, not {[(name, tensor.shape) for name, tensor in wanted]}"
+    errors = {name: ((a - b).abs().max() / b.abs().max()).item() for (name, a), (_, b) in zip(found, wanted)}
+    return "".join(f"{name} differs by {error}\n" for name, error in errors.items() if not error <= most)
+
+
+def of_pytorch(net, *inputs):
+    with TRACING:  # another thread may trace, and modules are not to be called then
+        return net(*inputs)
+
+
+def inputs(count):
+    return torch.randint(11, (count, 5)), torch.randn(count, 5, 6)
+
+
+@in_folder
+def mixed(folder):
+    """A batch of one, of three, and none; the same of the header alone; tokens that there are not; what print says."""
+    torch.manual_seed(1)
+    net, example, batch = Mixed().eval(), inputs(1), inputs(3)
+    board = export.module(net, example, folder / "m.hpp", "mixed", binary=folder / "m.bin")
+    loaded = export.load(folder / "m.hpp", "mixed")
+    loaded.library = board.library
+    found = [leaves(call(*(x[index] for x in batch)))
+             for call, index in ((board, 0), (loaded, 0), (board, slice(0, 1)))]
+    bits = all(torch.equal(first.flatten(), other.flatten()) for one in zip(*found) for (_, first), (_, other) in zip(one, one[1:]))
+    numbers = IN_WORDS.fullmatch(str(board))
+    wanted = [board.parameters, (folder / "m.bin").stat().st_size, board.ram, MIXED_MULTIPLIES]
+    said = numbers and [*map(int, numbers.groups()[:4])] == wanted
+    small = numbers and all(float(error) < FINE * float(numbers[7]) for error in numbers.groups()[4:6])
+    return is_near(board(*example), of_pytorch(net, *example)) or is_near(board(*batch), of_pytorch(net, *batch)) or (
+        "" if bits and said and small else f"{bits} {board}") or refused(
+        "union must have tokens from 0 to 10", lambda: board(batch[0] + 6, batch[1])) or refused(
+        "samples is [3, 5, 5], and must be [5, 6], or a batch of such", lambda: board(batch[0], batch[1][..., 1:]))
+
+
+@in_folder
+def of_joined_batches(folder):
+    """A batch that forward joins with tokens, and one that it has not in front."""
+    net = Written(lambda self, x: (self.linear(x).view(-1, 3), x.transpose(0, 1), x.sum()), linear=nn.Linear(6, 3))
+    board, batch = export.module(net, torch.randn(1, 4, 6), folder / "m.hpp", "model"), torch.randn(3, 4, 6)
+    found, wanted = board(batch), of_pytorch(net, batch)
+    return is_near(board(batch[:1]), of_pytorch(net, batch[:1])) or is_near(found[:2], wanted[:2])
+
+
+@in_folder
+def one_by_one(folder):
+    """Modules that put the second input of a batch into another axis than the first, or take none."""
+    for forward in (lambda self, x: x.view(1, 4, 2, -1).transpose(1, 2), lambda self, x: x.view(4, 6)):
+        net, x = Written(forward).eval(), torch.randn(2, 4, 6)
+        board = export.module(net, x[:1], folder / "m.hpp")
+        wanted = of_pytorch(net, x[:1]), of_pytorch(net, x[1:])
+        problem = is_near(board(x[:1]), wanted[0]) or is_near(board(x), torch.cat(wanted))
+        if problem:
+            return problem
+    return ""
+
+
+@in_folder
+def by_layer(folder):
+    """Both boards have one name: neither may read the other's constants. int8 of a layer changes its bytes only."""
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 4))).eval()
+    kinds = ("f32", {"": "int8", "2.1": "f32"}, {"2": "int8"}, {"0": "int8", "2.0": "int8"})
+    x = torch.randn(9, 6)
+    boards = [export.module(net, x[0], folder / "m.hpp", "model", weights=kind) for kind in kinds]
+    sizes = [board.flash - boards[0].flash for board in boards]
+    saved = {"0": 8 * (16 + 4 - 24), "2.0": 8 * (16 + 4 - 32), "2.1": 4 * (16 + 4 - 32)}
+    wanted = [0, saved["0"] + saved["2.0"], saved["2.0"] + saved["2.1"], saved["0"] + saved["2.0"]]
+    texts = [board.text for board in boards]
+    return is_near(boards[0](x), of_pytorch(net, x)) or is_near(boards[1](x), of_pytorch(net, x), COARSE) or (
+        "" if sizes == wanted and texts[1] == texts[3] != texts[2] else f"{sizes}, not {wanted}")
+
+
+@in_folder
+def refused_weights(folder):
+    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.TransformerEncoderLayer(8, 2, 16)).eval()
+    cases = [("q, and there is no such module: there are 0, 1, 2", {"q": "int8"}), ("one of f32, int8", {"0": "f16"}),
+             ("linear1, which is in 2, a layer that has one kind of weights", {"2.linear1": "int8"}),
+             ("int8 of 1, which has no weights that can be int8", {"1": "int8"})]
+    return "".join(refused(text, lambda kinds=kinds: export.module(net, torch.ones(5, 6), folder / "m.hpp", weights=kinds))
+                   for text, kinds in cases)
+
+
+def refused(sentence, call):
+    try:
+        return f"it is done, and not: {sentence}" if call() is not None else "None"
+    except export.ExportError as error:
+        return "" if sentence in str(error) and "\n" not in str(error) else str(error)
+
+
+@in_folder
+def without_compiler(folder):
+    with unittest.mock.patch.dict(os.environ, CXX="/no/compiler"):
+        board = export.module(nn.Linear(6, 3).eval(), torch.ones(1, 6), folder / "m.hpp")
+        said = "RAM: unknown, for the board computes with a compiler of C++20, which CXX names, or c++: No such file"
+        return refused("which CXX names, or c++: No such file", lambda: board(torch.ones(6))) or (
+            "" if said in str(board) and "multiply-adds: 18" in str(board) else str(board))
+
+
+@in_folder
+def damaged(folder):
+    """A header of something else, a binary that is missing or another one, and other names."""
+    export.module(nn.Linear(6, 3).eval(), torch.ones(1, 6), folder / "m.hpp", "a", folder / "m.bin")
+    (folder / "other.bin").write_bytes(bytes(84))
+    (folder / "other.hpp").write_text("#pragma once\n")
+    cases = [("cannot read", "none.hpp", "a", None), ("has no module and no language model", "other.hpp", "a", None),
+             ("in a namespace b", "m.hpp", "b", None), ("other.bin is not the binary that", "m.hpp", "a", folder / "other.bin")]
+    return "".join(refused(text, lambda arguments=arguments: export.load(folder / arguments[0], *arguments[1:]))
+                   for text, *arguments in cases)
+
+
+@in_folder
+def language_model(folder, name):
+    """The logits after each token of a checkpoint, as PyTorch computed them, and with int8 weights."""
+    case, expected = STORED[name], json.loads(exporter.EXPECTED.read_text(encoding="utf-8"))
+    (folder / "a.safetensors").write_bytes(safetensors(case.tensors))
+    config = exporter.arguments_of(case, folder)[2]
+    tokens = torch.tensor(case.input)
+    for kind, most in (("f32", FINE), ("int8", exporter.COARSE_INT8)):
+        wanted = torch.tensor(expected[name if kind == "f32" else f"{name}_int8"]["output"])
+        board = export.language_model(folder / "a.safetensors", folder / "a.hpp", name, folder / "a.bin", config=config,
+                                      context_length=12, weights=kind)
+        problem = is_near(board(tokens[0]), wanted, most) or is_near(
+            board(tokens.expand(2, -1)), wanted.expand(2, -1, -1), most)
+        if problem or board.flash != (folder / "a.bin").stat().st_size:
+            return f"{kind}: {problem}, {board}"
+    return refused("13 tokens, and the context of the model is 12", lambda: board(tokens[0].repeat(2)[:13]))
+
+
+@in_folder
+def of_the_field(folder, name):
+    """A board of each module as people write them, of a batch and of its second input."""
+    net, example = made(name)
+    x = torch.cat([example, example.flip(1)]) if len(example) == 1 else example
+    try:
+        wanted = of_pytorch(net, x)
+    except (RuntimeError, AssertionError):  # the module takes no batch
+        x, wanted = example, of_pytorch(net, example)
+    board = export.module(net, example, folder / "m.hpp")
+    return is_near(board(x), wanted) or (
+        "" if x is example or torch.equal(board(x[-1:]), board(x)[-1:]) else "other bits")
+
+
+@in_folder
+def in_c(folder, net, example, weights="f32"):
+    """The module in C99 compiles without a warning, and computes the bits of its board. What C lacks is refused."""
+    try:
+        board = export.module(net.eval(), example, folder / "m.h", "m", weights=weights)
+    except export.ExportError as error:
+        return "" if "in C there is nothing for " in str(error) else str(error)
+    outputs = [(f"out{i}", math.prod(extents)) for i, (_, _, extents) in enumerate(board.outputs)]
+    inputs = re.findall(r"extern const \w+ (\w+)\[", (folder / "m.h").read_text())[:len(board.inputs)]
+    (folder / "main.c").write_text("\n".join([
+        '#include "m.h"', "#include <stdio.h>", "static m_workspace workspace;",
+        *(f"static float {name}[{size}];" for name, size in outputs), "int main(void) {",
+        f"if (m_forward({', '.join(inputs + [name for name, _ in outputs])}, &workspace)) return 1;",
+        *(f'for (int i = 0; i < {size}; ++i) printf("%a\\n", (double){name}[i]);' for name, size in outputs),
+        'printf("%a\\n", (double)m_example_error(&workspace));', "return 0;", "}", ""]))
+    with exporter.STREAMS:
+        library, problem, _ = exporter.library()
+    done = exporter.c_compiler("-O2", "-Wshadow", "-I", folder, folder / "main.c", folder / "m.c", library, "-o", folder / "main")
+    if problem or done.returncode:
+        return problem + done.stderr[:2000]
+    *found, error = map(float.fromhex, exporter.call(folder / "main").stdout.split() or ["nan"])
+    wanted = leaves(board(*(example if isinstance(example, tuple) else (example,))))
+    bits = [number for _, tensor in wanted for number in tensor.flatten().tolist()]
+    most = COARSE * max(map(abs, bits)) if weights == "int8" else FINE * max(1, *map(abs, bits))
+    return "" if found == bits and error <= most else f"{error}: {found[:50]}, not {bits[:50]}"
+
+
+IN_C = {"mixed": (Mixed(), inputs(1)), **{name: made(name) for name in (MODELS if exporter.IS_NIGHT else ("vit", "masked"))},
+        **(MODULES if exporter.IS_NIGHT else {})}
+tap.report([*((f"in C: {name}, {weights}", in_c, net, example, weights) for name, (net, example) in IN_C.items()
+              for weights in (("f32", "int8") if name in MODELS else ("f32",))),
+            *((name, of_the_field, name) for name in MODELS if exporter.IS_NIGHT),
+            ("two inputs, many outputs", mixed), ("a batch, one by one", one_by_one), ("joined batches", of_joined_batches),
+            ("int8 by layer", by_layer), ("weights that are refused", refused_weights),
+            ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
+            ("a language model", language_model, "model_llama")])
