@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from examples.book.gpt import GPTModel
+from tests.products.export.from_books import HappyTransformer, Listener, OwnLayerNorm, RawKeywords
 
 class KeywordTransformer(nn.Module):
     """Keyword spotting: spectral frames, a class token, learned positions, a post-norm encoder."""
@@ -184,13 +186,17 @@ MODELS = {  # {name: (the module, the shape of its input, or the number of token
     "functional": (Functional, (1, 7, 6)), "decoder": (Decoder, 12), "book": (BookAttention, (1, 6, 3)),
     "masked": (Masked, (1, 9, 12)), "nested": (nested_sequentials, (1, 4, 6)),
     "encoder_alone": (lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), (5, 8)),
+    "gpt": (lambda: GPTModel({"vocab_size": 11, "context_length": 12, "emb_dim": 16, "n_heads": 2, "n_layers": 2,
+                              "drop_rate": 0.1, "qkv_bias": False}), 12),
+    "happy": (HappyTransformer, 12), "happy_norm": (lambda: OwnLayerNorm(8), (1, 4, 8)),
+    "listener": (Listener, (1, 10, 12), 6), "raw_keywords": (RawKeywords, (1, 208)),
 }
 
 
 def made(name):
     """Returns a module and an example; the same numbers each time."""
-    make, shape = MODELS[name]
+    make, *shapes = MODELS[name]
     torch.manual_seed(len(name) + 17)
     net = make().eval()
-    example = torch.randint(0, 11, (1, shape)) if isinstance(shape, int) else torch.randn(shape)
-    return net, example
+    examples = [torch.randint(0, 11, (1, shape)) if isinstance(shape, int) else torch.randn(shape) for shape in shapes]
+    return net, examples[0] if len(examples) == 1 else tuple(examples)

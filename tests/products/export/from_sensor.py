@@ -16,15 +16,14 @@ import shutil
 import sys
 import tempfile
 
+from tests.products.export import typed
 from tests.products.export.exporter import HERE, ROOT
 from tests.support import debian, tap
 from tests.support.processes import attempt, call
 
 PAGE = ROOT / "ports" / "pytorch" / "from_sensor_to_product.md"
 TOOLS = ("make", "arm-none-eabi-g++", "arm-none-eabi-size", "qemu-system-arm")
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"(?:#|//|/\*) ([\w.]+)")
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 MAKE = "make -B BUILD=build/changed run"
 FAULT = ["fault", "failed"]
 # What the page says about mistakes and changes: (what, file, {text: its replacement}, command, the expected output).
@@ -70,49 +69,14 @@ def prepare(folder):
         for header in ("FreeRTOS", "task", "queue"):
             shutil.copy(HERE / "freertos_stand_in.h", kernel / "include" / f"{header}.h")
         shutil.copy(HERE / "freertos_stand_in.c", kernel / "tasks.c")
-    for kind, text in blocks():
+    for kind, text in typed.blocks(PAGE):
         if kind not in ("sh", "text"):
             (folder / NAME.match(text)[1]).write_text(text, encoding="utf-8")
-
-
-def blocks():
-    return BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-
-
-def commands():
-    """Yields (commands, the lines that they must print)."""
-    of_page = [*blocks(), ("", "")]
-    for (kind, text), (next_kind, printed) in zip(of_page, of_page[1:]):
-        if kind == "sh":
-            yield text, printed.splitlines() if next_kind == "text" else []
 
 
 def tolerance():
     release = call(["arm-none-eabi-g++", "-dumpversion"]).partition(".")[0]
     return NEAR if f"GCC {release}" in PAGE.read_text(encoding="utf-8") else FAR
-
-
-def is_as(found, wanted, near):
-    """Tells whether a number agrees with the page: a size to the share `near`, an error to a digit."""
-    if "." in wanted:
-        return float(found) <= 10 * float(wanted)
-    return abs(int(found) - int(wanted)) <= near * int(wanted)
-
-
-def words(line):
-    return " ".join(NUMBER.sub("#", line).split())
-
-
-def is_line(found, wanted, near):
-    """Tells whether a line agrees with one of the page: its words exactly, its numbers nearly."""
-    numbers = zip(NUMBER.findall(found), NUMBER.findall(wanted))
-    return words(found) == words(wanted) and all(is_as(*pair, near) for pair in numbers)
-
-
-def lacks(output, wanted, near):
-    """Returns the first line of the page that is not in the output, in this order."""
-    lines = iter(output.splitlines())
-    return next((line for line in wanted if not any(is_line(found, line, near) for found in lines)), "")
 
 
 def run(folder, command):
@@ -124,15 +88,15 @@ def run(folder, command):
 def problem(folder, command, wanted):
     """Runs a command. Returns what is wrong with its status or with what it prints."""
     status, output = run(folder, command)
-    line = lacks(output, wanted, tolerance())
+    line = typed.lacks(output, wanted, tolerance())
     is_right = status == 0 and not line and "warning:" not in output
     return "" if is_right else f"{command}: status {status}; not printed: {line}\n{output[-3000:]}"
 
 
 def as_typed(folder):
     """Runs the commands. Returns what is wrong with the first that contradicts the page."""
-    count = sum(len(wanted) for _, wanted in commands())
-    found = (problem(folder, *command) for command in commands())
+    count = sum(len(wanted) for _, wanted in typed.commands(PAGE, ('sh',)))
+    found = (problem(folder, *command) for command in typed.commands(PAGE, ('sh',)))
     return next(filter(None, found), "" if count > 30 else f"only {count} lines were compared")
 
 
@@ -164,9 +128,9 @@ def write():
     page = PAGE.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
         prepare(pathlib.Path(name))
-        for command, wanted in commands():
+        for command, wanted in typed.commands(PAGE, ('sh',)):
             lines = iter(run(name, command)[1].splitlines())
-            new = [next((found for found in lines if words(found) == words(line)), line) for line in wanted]
+            new = [next((found for found in lines if typed.words(found) == typed.words(line)), line) for line in wanted]
             old, replaced = (f"{command}```\n\n```text\n" + "\n".join(its) for its in (wanted, new))
             page = page.replace(old, replaced)
     PAGE.write_text(page, encoding="utf-8")
