@@ -22,9 +22,15 @@ NOT_FOR_USERS = re.compile(r"""^([ ]*)(?= using[ ]Members\b | (?:template[ ].*\n
     (?:template|requires|constexpr|explicit|Diagnosed)\b[^;{}]*?
     (?:\bDiagnosed\b | \{\s*static_assert\(\s*(?:detail::)?no_such_call\b))""", re.MULTILINE | re.VERBOSE)
 # Several variables that have one comment, after them or before them.
-COMMENT_AFTER = re.compile(r"^( +\w+ )(\w+(?:, \w+)+)(?=; *(/\*\*<.*\*/))", re.MULTILINE)
+COMMENT_AFTER = re.compile(r"^( +[\w:]+ )(\w+(?:, \w+)+)(?=; *(/\*\*<.*\*/))", re.MULTILINE)
 COMMENT_BEFORE = re.compile(r"((?:^ *///.*\n)+)( *static constexpr \S+ \w+ =[^;]*)", re.MULTILINE)
+# Functions of elements, each made by a macro of functions.hpp: its operands, and what is computed of them.
+SECTION = re.compile(r"^// --- (.*) ---\n", re.MULTILINE)
+OF_ELEMENTS = re.compile(r"""^(\#define[ ]TINYATTN_FUNCTION_OF_.*\)[ ])?
+    TINYATTN_(FUNCTION|OF_VECTOR|OF_FLOATS?)\((\w+),\s*
+    (?:(?:<class[ ]Port>)?\(([^()]*)\),\s*)?((?:.|\n)*?)\)\n(?=\n|//|\#|TINYATTN)""", re.MULTILINE | re.VERBOSE)
 NAMESPACE = re.compile(r"^namespace tinyattn \{( namespace compiled \{)?( inline namespace \w+ \{)?$", re.MULTILINE)
+INNER_NAMESPACE = re.compile(r"^(namespace (function|reduction) \{)$((?:.|\n)*?)^(})  // namespace \2$", re.MULTILINE)
 END_OF_NAMESPACE = re.compile(r"^(}+)  // namespace tinyattn\b(?!.*detail).*", re.MULTILINE)
 
 
@@ -39,7 +45,7 @@ def markdown(said):
     if said.startswith("   "):
         return "    " + said
     parts = re.split(r"(`[^`]*`)", said)
-    parts[::2] = [re.sub(r"[\\@%*#~<>]", r"\\\g<0>", text) for text in parts[::2]]
+    parts[::2] = [re.sub(r"[\\@%*#<>]", r"\\\g<0>", text) for text in parts[::2]]
     return re.sub(r" (\.\.?) ", r" \1&nbsp;", "".join(parts))  # no end of a sentence
 
 
@@ -71,9 +77,23 @@ def for_each_name(text):
     """Repeats a comment for each of the variables that it documents."""
     def before(found):
         said = re.sub(r"\n? *///", "", found[1]).strip()
-        return found[1] + re.sub(r",\n *(?=\w+ =)", rf"\g<0>/** {said} */ ", found[2])
+        return found[1] + re.sub(r",\s+(?=\w+ =)", rf"\g<0>/** {said} */ ", found[2])
     text = COMMENT_AFTER.sub(lambda found: found[1] + found[2].replace(", ", f", {found[3]} "), text)
     return COMMENT_BEFORE.sub(before, text)
+
+
+def of_elements(text):
+    """Makes variables of the macros that define functions of elements; their comments say how they are called."""
+    def variable(found, section):
+        define, macro, name, operands, computed = found.groups()
+        operands = re.findall(r"\w+(?=,|$)", operands or ("a, b" if macro == "OF_FLOATS" else "x"))
+        formula = re.sub(r"(\w)\* ", r"\1 * ", " ".join(re.sub(r"decltype\(x\)\((\S+)\)", r"\1", computed).split()))
+        equals = f" = {formula}" if macro == "FUNCTION" and "return" not in formula else ""
+        said = f"/** `{name}({', '.join(operands)}){equals}`. {section}. */ "
+        return (define or said) + f"inline constexpr Function {name};" + "\n" * found[0].count("\n")
+    first, *parts = SECTION.split(text)
+    return first + "".join("\n" + OF_ELEMENTS.sub(lambda found, of=section: variable(found, of), part)
+                           for section, part in zip(parts[::2], parts[1::2], strict=True))
 
 
 def grouped(text, notion):
@@ -81,6 +101,7 @@ def grouped(text, notion):
     begin, end = f"/** @of_notion{{{notion}}} */", "/** @} */"  # an alias of Doxyfile
     if "_H\n\n" in text:
         return text.replace("_H\n\n", f"_H\n{begin}\n", 1) + end
+    text = INNER_NAMESPACE.sub(rf"{end} \1 {begin}\3{end} \4 {begin}", text)
     return END_OF_NAMESPACE.sub(rf"{end} \1", NAMESPACE.sub(rf"\g<0> {begin}", text))
 
 
@@ -88,6 +109,7 @@ def shown(header):
     """Returns a header as doxygen is to read it."""
     text = FOR_TOOLS.sub("", IN_C.sub(as_in_cpp, header.read_text(encoding="utf-8")))
     name = header.as_posix().rpartition("/tinyattn/")[2]
+    text = of_elements(text) if name == "functions.hpp" else text
     for notion in (notion for notion, entry in notions.read().items() if name in entry["headers"]):
         text = grouped(text, notion)
     text = documented(OF_END.sub(r"\1", text))

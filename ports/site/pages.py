@@ -25,7 +25,7 @@ PARTS = re.compile(r"""
     ^(?P<level>\#+)[ ](?P<heading>.*?)[ ]*$ |
     !?\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]+)\) |
     (?P<ticks>`+)(?P<code>.+?)(?P=ticks) |
-    \*\*(?P<bold>.+?)\*\* |
+    \*\*(?P<bold>(?:.|\n(?!\n))+?)\*\* |
     (?P<special>[@\\<]|(?<=\w)\#|%(?=\w))""", re.MULTILINE | re.VERBOSE)
 
 
