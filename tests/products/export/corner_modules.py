@@ -437,6 +437,7 @@ MODULES = {
         nn.AdaptiveAvgPool1d(3), nn.AdaptiveMaxPool1d(1)), torch.randn(1, 4, 8, 9)),
     "a_gray_image": (nn.Sequential(
         nn.MaxPool2d(2), nn.Conv2d(1, 3, 4, padding="same"), nn.ReLU(), nn.Conv2d(3, 1, 2, 2)), torch.randn(1, 1, 8, 8)),
+    "modules_made_in_forward": (Written(lambda self, x: nn.Softmax(-1)(self.linear(x)) + nn.Softmax(1)(nn.ReLU()(x)), linear=linear()), X),
     "unflattened": (nn.Sequential(linear(), nn.Unflatten(2, (2, 3)), nn.Flatten(2), linear()), X),
     "reads_spectra": (ReadsSpectra(), torch.randn(1, 8, 20)),
     "masks_of_a_source": (Written(

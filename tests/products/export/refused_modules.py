@@ -110,6 +110,7 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("example is of torch.float64", nn.Linear(6, 6).eval(), X.double()),
     ("weight is on the meta device", nn.Linear(6, 6, device="meta").eval(), X),
     ("example is a batch of 2", nn.Linear(6, 6).eval(), torch.ones(2, 4, 6)),
+    ("Linear is made in forward: make it in __init__", written(lambda self, x: nn.Linear(6, 6)(x)), X),
     ("forward returns something of type int", written(lambda self, x: {"y": x, "n": 3}), X),
     ("forward returns a tensor of torch.int64", written(lambda self, x: (x, torch.arange(3))), X),
     ("what forward returns does not depend on its", written(lambda self, x, y: (self.a, self.a), a=GAIN), (X, X)),

@@ -36,7 +36,7 @@ class Writer:
     def __init__(self, found, parts, name):
         self.low, self.parts, self.name = found.low, parts, name
         self.to, self.called, self.scratches = Definitions(), {}, {}
-        self.most_zeros = 0  # the length of an array of zeros
+        self.most_zeros, self.node = 0, None  # the length of an array of zeros; the step of the graph that is written
         for path, part in parts.items():
             self.define(path, part)
         for step in self.low.program.steps:
@@ -45,7 +45,8 @@ class Writer:
         self.scratch = next(iter(self.low.program.scratch_names.values()), "NULL")
 
     def refuse(self, what):
-        raise ExportError(f"in C there is nothing for {what}: write a header of C++, NAME.hpp")
+        what, instead = f"in C there is nothing for {what}", "write a header of C++, NAME.hpp"
+        raise self.low.tracer.refused(self.node, what, instead) if self.node else ExportError(f"{what}: {instead}")
 
     # --- Constants ---
 
@@ -130,6 +131,7 @@ class Writer:
         return [line for step in self.low.program.steps for line in self.statement(step)]
 
     def statement(self, step):
+        self.node = step.node
         parts = step.text
         text = "".join(f"\0{i}\0" if isinstance(part, (Operand, Layer, Scratch)) else part() if callable(part) else part
                        for i, part in enumerate(parts) if not (isinstance(part, Scratch) and i == len(parts) - 1))

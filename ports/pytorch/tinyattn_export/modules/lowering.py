@@ -186,7 +186,7 @@ class Lowering:
             self.title = fused[node].title if node in fused else None
             if node in absorbed:
                 continue
-            result = self.tracer.value(node) if node.op != "output" else None
+            result = self.result_of(node)
             if isinstance(result, torch.Tensor) and 0 in result.shape:
                 self.refuse(f"{table.title(node)} gives a tensor without elements", "leave it out")
             if node.op == "placeholder":
@@ -200,6 +200,13 @@ class Lowering:
             else:
                 self.values[node] = typed(self.lowered(node, fused.get(node)), result)
         raise ExportError("forward returns nothing")
+
+    def result_of(self, node):
+        """Returns what PyTorch computes of a step, once more."""
+        try:
+            return self.tracer.value(node) if node.op != "output" else None
+        except Exception as error:  # of any kind: it is the user's module
+            return self.refuse(f"{table.title(node)} cannot be computed once more ({printable(error)})")
 
     def returned(self, result):
         """Returns what forward returns, and leaves out the steps whose results nothing reads."""

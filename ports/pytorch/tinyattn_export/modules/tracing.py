@@ -11,6 +11,7 @@ import traceback
 import torch
 import torch.fx
 
+from .. import names
 from ..errors import ExportError, printable
 from .checks import TRAINING, in_training
 from .signature import input_names, leaves
@@ -108,15 +109,6 @@ class Tracer(torch.fx.Tracer):
     def is_leaf_module(self, module, path):
         return is_leaf(module)
 
-    def path_of_module(self, module):
-        """A module made in forward of others, as self.layers[:2], has the path of what makes it."""
-        try:
-            return super().path_of_module(module)
-        except NameError:
-            if is_leaf(module):
-                raise
-            return "".join(self.path[-1:])
-
     def create_args_for_root(self, root_fn, is_module, concrete_args=None):
         """As many arguments of forward are traced as there are examples: others keep their defaults."""
         return root_fn, [self.root, *(self.create_proxy("placeholder", name, (), {}) for name in self.examples)]
@@ -128,6 +120,22 @@ class Tracer(torch.fx.Tracer):
         return value if self.computing else super().getattr(name, value, parameter_proxy_cache)
 
     _module_getattr = getattr  # its name before PyTorch 2
+
+    def path_of_module(self, module):
+        """Returns the path of a module. What forward makes of others, as self.layers[:2], has the path of what makes it; a
+        layer that it makes, as nn.Softmax(-1), becomes a member of the root."""
+        try:
+            return super().path_of_module(module)
+        except NameError:
+            if not is_leaf(module):
+                return "".join(self.path[-1:])
+            kind = type(module).__name__
+            if module._parameters or any(isinstance(each, torch.fx.Proxy) for each in vars(module).values()):
+                raise ExportError(f"{self.here()}: {kind} is made in forward: make it in __init__") from None
+            name = names.first_free(kind.lower(), lambda name: hasattr(self.root, name))
+            self.root.add_module(name, module.train(self.root.training))
+            self.submodule_paths[module] = name
+            return name
 
     def call_module(self, module, forward, args, kwargs):
         if self.computing:
