@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the house: each room keeps to its budget of lines, pages list all headers of their folders, inference includes no
-header of training, the version is said alike, and each promise of tests/README.md is held by tests that exist, at each
-change by such as every change runs.
+"""Tests the house: nothing else lies at the top level, each room keeps to its budget of lines, pages list all headers of
+their folders, inference includes no header of training, the version is said alike, and each promise of tests/README.md is
+held by tests that exist, at each change by such as every change runs.
 
     house.py INTROSPECTED      what `meson introspect --tests` says of this build, as a file
 """
@@ -17,6 +17,7 @@ ROOT = targets.ROOT
 BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
 # Files that belong to a room.
 HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
+TOP_LEVEL = set("meson.build meson_options.txt src include tests ports examples README.md LICENSE CHANGELOG.md".split())
 # Files that a program writes, or that are no text. And tests/speed, which tests nothing.
 GENERATED = re.compile(r"tests/golden/(activations|values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|"
                        r"\.bin$|tests/speed/")
@@ -34,6 +35,12 @@ def keeps_to_its_budget(room, budget):
 
 def every_file_has_a_room():
     return "\n".join(str(file.relative_to(ROOT)) for file in sorted(files_of(*HOUSE) - files_of(*BUDGETS)))
+
+
+def top_level():
+    """Compares what lies at the top level, but for hidden files and builds, with what may lie there."""
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith((".", "build"))}
+    return " ".join(sorted(found ^ TOP_LEVEL))
 
 
 def inference_without_training():
@@ -80,7 +87,7 @@ def lists_its_headers(page):
 
 
 rows = promises()
-tap.report([("every file has a room with a budget", every_file_has_a_room),
+tap.report([("the top level", top_level), ("every file has a room with a budget", every_file_has_a_room),
             *((f"lines of {room}", keeps_to_its_budget, room, budget) for room, budget in BUDGETS.items()),
             *((f"headers of {folder}/", lists_its_headers, ROOT / "include/tinyattn" / folder / "README.md")
               for folder in ("detail", "kernel")),

@@ -13,20 +13,9 @@ from .values import Complex, Constant, Value, numbered, operand_of
 SAME = frozenset(("contiguous clone detach to float double half bfloat16 type identity cpu long int bool "
                   "type_as requires_grad requires_grad_").split())
 INSTEAD = {
-    "sort": "sort after forward", "argsort": "sort after forward", "median": "compute it after forward",
-    "topk": "choose after forward", "max_pool1d": "write x.unfold(2, kernel, stride).amax(dim=-1)",
-    "avg_pool1d": "write x.unfold(2, kernel, stride).mean(dim=-1)",
-    "interpolate": "resample before forward",
-    "einsum": "write it with transpose and matmul",
-    "tanh": f"the activations here are {', '.join(ACTIVATION_FUNCTIONS)}", "sigmoid": "compute it of the logits after forward",
-    "log_softmax": "compute softmax; the largest logit is the same", "argmax": "call tinyattn::argmax of the output",
-    "rsqrt": "write the norm as torch.nn.LayerNorm or torch.nn.RMSNorm", "sort": "sort after forward",
-    "topk": "choose after forward", "batch_norm": "call torch.nn.BatchNorm1d", "setitem": "join what is to be written with torch.cat",
-    **dict.fromkeys(("gt", "lt", "ge", "le", "eq", "ne", "where", "isnan"),
-                    "make masks of constants, and choose between values after forward"),
-    "repeat_interleave": "enable_gqa=True shares keys, and expand with reshape repeats heads",
+    **dict.fromkeys(("sort", "argsort", "topk"), "choose after forward"), "median": "compute it after forward",
+    "interpolate": "resample before forward", "batch_norm": "call torch.nn.BatchNorm1d",
     "pack_padded_sequence": "give the layer one sequence of the example's length",
-    "interpolate": "resample before forward", "pad": "join zeros with torch.cat, or the padding of Conv1d",
 }
 
 
