@@ -100,7 +100,7 @@ TINYATTN_FUNCTION(trunc, (auto x), choose(x < 0.0f, ceil(x), floor(x)))
 TINYATTN_OF_FLOATS(remainder, kernel::remainder<Port>(a, b))
 TINYATTN_OF_FLOATS(floor_divide, kernel::floor_divide<Port>(a, b))
 
-// --- Powers and logarithms: within 3 ulp ---
+// --- Powers and logarithms ---
 
 TINYATTN_OF_VECTOR(exp, port::elementwise::exp)
 // e^x - 1, also of a small x.
@@ -120,15 +120,15 @@ TINYATTN_FUNCTION(sqrt, <class Port>(kernel::Lanes<Port> x), [](kernel::Lanes<Po
     return kernel::one_by_one([](auto, float a) { return port::detail::square_root(a); }, from);
 }(x))
 TINYATTN_FUNCTION(rsqrt, (auto x), 1.0f / sqrt(x))
-// x^y, as C's pow: within 10^-6 of it.
+// x^y, as C's pow.
 TINYATTN_OF_FLOATS(power, kernel::power<Port>(a, b))
 
-// --- Angles in radians: within 3 ulp for every x ---
+// --- Angles in radians, of any size ---
 
 TINYATTN_OF_FLOAT(sin, kernel::sine<Port>(a, 0))
 TINYATTN_OF_FLOAT(cos, kernel::sine<Port>(a, 1))
 
-// --- Activations: within 4 ulp ---
+// --- Activations ---
 
 TINYATTN_OF_VECTOR(tanh, port::elementwise::tanh)
 TINYATTN_OF_VECTOR(erf, port::elementwise::erf)
