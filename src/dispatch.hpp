@@ -15,10 +15,10 @@ namespace tinyattn::compiled {
 // best that this processor can run.
 const Operations& chosen_operations() noexcept;
 
-template <auto operation, class Result, class... Arguments>
-constexpr auto call_chosen(Result (*Operations::*)(Arguments...) noexcept) noexcept {
+template <auto operation, class Table, class Result, class... Arguments>
+constexpr auto call_chosen(Result (*Table::*)(Arguments...) noexcept) noexcept {
   return +[](Arguments... arguments) noexcept -> Result {
-    return (chosen_operations().*operation)(arguments...);
+    return (static_cast<const Table&>(chosen_operations()).*operation)(arguments...);
   };
 }
 template <auto operation>

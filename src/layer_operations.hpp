@@ -44,11 +44,11 @@ inline void softmax(std::size_t rows, std::size_t cols, float scale, const float
 }
 
 inline void mean(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept {
-  kernel::mean_of_rows<native_port>(tokens, features, {x, features}, out);
+  kernel::reduce_rows<native_port, kernel::Mean>(tokens, features, {x, features}, out);
 }
 
 inline void largest(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept {
-  kernel::maximum_of_rows<native_port>(tokens, features, {x, features}, out);
+  kernel::reduce_rows<native_port, kernel::Maximum>(tokens, features, {x, features}, out);
 }
 
 inline void standardize(std::size_t rows, std::size_t features, const float* x, const float* mean,

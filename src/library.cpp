@@ -8,7 +8,8 @@
 #define TINYATTN_TABLE __attribute__((visibility("default"), weak))
 #endif
 
-#include "attention.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "encoders.cpp"   // NOLINT(bugprone-suspicious-include)
-#include "int8.cpp"       // NOLINT(bugprone-suspicious-include)
-#include "models.cpp"     // NOLINT(bugprone-suspicious-include)
+#include "attention.cpp"   // NOLINT(bugprone-suspicious-include)
+#include "encoders.cpp"    // NOLINT(bugprone-suspicious-include)
+#include "int8.cpp"        // NOLINT(bugprone-suspicious-include)
+#include "models.cpp"      // NOLINT(bugprone-suspicious-include)
+#include "primitives.cpp"  // NOLINT(bugprone-suspicious-include)

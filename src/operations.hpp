@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tinyattn/tinyattn_models.h"
+#include "tinyattn/tinyattn_operations.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,19 @@ struct DecoderCall {
   float *logits, *scratch;
 };
 
+struct ElementsCall {
+  const tinyattn_walk* walk;
+  std::size_t operands;
+  const float* terms[3];
+  float* out;
+};
+
+// --- Functions of elements, and reductions ---
+
+using Compute = void (*)(const ElementsCall&) noexcept;
+template <class Result>
+using Reduce = void (*)(const tinyattn_walk&, const float* x, Result* out) noexcept;
+
 // --- Kinds of weights ---
 
 // `integers` has room for inputs as integers, TINYATTN_INTEGERS(rows, in), if weights are integers.
@@ -61,6 +75,19 @@ using Encode = void (*)(const tinyattn_encoder&, const FeaturesCall&) noexcept;
 using Decode = void (*)(const tinyattn_decoder&, const DecoderCall&) noexcept;
 
 }  // namespace tinyattn::compiled
+
+struct tinyattn_function {
+  std::size_t operands;
+  tinyattn::compiled::Compute compute;
+};
+
+struct tinyattn_reduction {
+  tinyattn::compiled::Reduce<float> reduce;
+};
+
+struct tinyattn_index_reduction {
+  tinyattn::compiled::Reduce<std::uint16_t> reduce;
+};
 
 struct tinyattn_layer_kind {
   bool has_integers;  // in scratch
@@ -95,6 +122,18 @@ namespace tinyattn::compiled {
 
 // --- The operations of a port ---
 
+// A table of its own, so that firmware without them need not compile it.
+struct Primitives {
+  Compute copy;
+  Reduce<std::uint16_t> argmax, argmin;
+#define TINYATTN_FUNCTION_OF(name, operands) Compute function_##name;
+#define TINYATTN_REDUCTION_OF(name) Reduce<float> reduction_##name;
+  TINYATTN_FUNCTIONS(TINYATTN_FUNCTION_OF)
+  TINYATTN_REDUCTIONS(TINYATTN_REDUCTION_OF)
+#undef TINYATTN_REDUCTION_OF
+#undef TINYATTN_FUNCTION_OF
+};
+
 struct Operations {
   const char* port;
   unsigned needs;  // features of the processor, as bits: features.hpp
@@ -118,6 +157,9 @@ struct Operations {
   Convolve convolve_floats, convolve_int8;
   Encode encode_floats, encode_int8;
   Decode decode_floats, decode_int8, decode_int8_cache;
+  const Primitives* primitives = nullptr;  // if there are several ports
+
+  operator const Primitives&() const noexcept { return *primitives; }
 };
 
 // --- Sizes that follow from others ---

@@ -4,6 +4,7 @@
 // -DTINYATTN_FLAGS=library_name puts its code in a namespace of its own, so that no program shares
 // a function with it.
 #include "port.hpp"
+#include "primitive_operations.hpp"
 
 #include <initializer_list>
 #include <string_view>
@@ -24,6 +25,10 @@ static consteval bool are_known(std::initializer_list<std::string_view> flags) {
 static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
 
 extern const Operations operations;
-const Operations operations = native_operations;
+const Operations operations = [] {
+  Operations all = native_operations;
+  all.primitives = &native_primitives;
+  return all;
+}();
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

@@ -28,6 +28,7 @@ struct KeyValueCache {
   static_assert(
       config.causal,
       "a layer that is not causal has no cache: its first tokens attend to the later ones");
+  static_assert(config.bias_kv == 0, "a layer with bias_kv has no cache");
   static_assert(d_key<config> == d_value<config>, "a cache is filled from inputs of one width");
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {

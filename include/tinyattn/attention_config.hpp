@@ -49,6 +49,8 @@ struct AttentionConfig {
                                        // rotate
   std::size_t d_key = 0;               // features of key inputs; 0 means d_in
   std::size_t d_value = 0;             // features of value inputs; 0 means d_in
+  std::size_t bias_kv = 0;             // learned keys and values, to which each token attends
+                                       // besides those of tokens, whatever the mask
 };
 
 }  // namespace tinyattn

@@ -239,6 +239,8 @@ requires(detail::is_forward<MultiHeadAttention<config>, config, Arguments...>())
 template <Conv1dConfig config, tensor_like TensorX, tensor_like Out>
 void forward(const Conv1d<config>& layer, const TensorX& x, Out& out) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
+  static_assert(config.groups == 1 && config.dilation == 1,
+                "the compiled library has no groups and no dilation: take layer.forward");
   if constexpr (tinyattn::detail::check_convolution<config, TensorX, Out>() &&
                 detail::check_whole<TensorX, Out>()) {
     constexpr std::size_t rows = Conv1d<config>::tokens_after(LayoutX::rows);

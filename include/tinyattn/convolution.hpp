@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The convolution over tokens: each token of the result is an affine function of `kernel` tokens
-// that follow each other. With a stride as long as the kernel, it makes patches.
+// Convolutions, over tokens and over images, channels last: each token or element of the result is
+// an affine function of those in a window. With a stride as long as the kernel, it makes patches.
 #pragma once
 
 #include "tinyattn/detail/images.hpp"
@@ -9,24 +9,20 @@
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/optional.hpp"
-#include "tinyattn/detail/token_checks.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/convolution.hpp"
-#include "tinyattn/kernel/convolution_2d.hpp"
-#include "tinyattn/kernel/random.hpp"
-#include "tinyattn/math.hpp"
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/weights.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The shape of a convolution.
+// The shape of a convolution over tokens.
 struct Conv1dConfig {
   std::size_t in;                  // features of a token
   std::size_t out;                 // features of a token of the result
@@ -39,11 +35,32 @@ struct Conv1dConfig {
   std::size_t dilation = 1;        // how many tokens apart those of a kernel are
 };
 
+// The shape of a convolution over images. A size is one number, or {height, width}.
+struct Conv2dConfig {
+  std::size_t in;                  // features of an element: PyTorch's channels
+  std::size_t out;                 // features of an element of the result
+  Size2d kernel;                   // rows and columns that an element of the result is made of
+  Size2d stride = 1;               // how far apart windows of a kernel begin
+  Size2d padding = 0;              // zeros on each side of x; less than kernel
+  bool bias = true;                // whether a bias is added
+  Weights weights = Weights::f32;  // of the kernel
+  std::size_t groups = 1;          // parts of in and out that are convolved by themselves
+  Size2d dilation = 1;             // how far apart the elements of a kernel are
+};
+
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
+
+// Whether a configuration is that of a convolution, and of one over images.
+template <auto config>
+inline constexpr bool is_over_images =
+    std::is_same_v<std::remove_cv_t<decltype(config)>, Conv2dConfig>;
+template <auto config>
+concept of_convolution =
+    is_over_images<config> || std::is_same_v<std::remove_cv_t<decltype(config)>, Conv1dConfig>;
 
 constexpr bool is_divided(std::size_t groups, std::size_t count) noexcept {
   return groups != 0 && count % groups == 0;
@@ -67,6 +84,55 @@ consteval auto with_weights(auto config, Weights weights) noexcept {
   return config;
 }
 
+// PyTorch's weight: the positions of the kernel come last.
+template <auto config>
+auto torch_weight() {
+  constexpr std::size_t in = config.in / config.groups;
+  if constexpr (is_over_images<config>)
+    return Tensor<float, config.out, in, config.kernel.height, config.kernel.width>{};
+  else
+    return Tensor<float, config.out, in, config.kernel>{};
+}
+
+// What x is for a convolution, and the result.
+template <auto config, class TensorX>
+using ConvolvedInput =
+    std::conditional_t<is_over_images<config>, Images<TensorX, config.in>, Tokens<TensorX>>;
+template <auto config, class TensorX, class Input = ConvolvedInput<config, TensorX>>
+using Convolved = WindowsOf<axes_of<config, Input>(), Input, config.out>;
+
+// A static_assert diagnoses a wrong x, or a wrong out; the caller then computes nothing.
+template <auto config, class TensorX>
+consteval bool check_convolved() noexcept {
+  using Input = ConvolvedInput<config, TensorX>;
+  constexpr kernel::Axes axes = axes_of<config, Input>();
+  constexpr bool floats = holds_floats<TensorX>, fits = Input::fits && Input::features == config.in,
+                 dense = is_over_images<config> || !has_gaps<TensorX>,
+                 is_large = axes.height.count() != 0 && axes.width.count() != 0;
+  static_assert(floats, "x must hold floats");
+  static_assert(fits,
+                "x must be [..., tokens, in]; of a Conv2d [..., height, width, in], or a matrix "
+                "[height, width * in]");
+  static_assert(dense, "rows of x must follow each other without gaps: copy the columns of a view");
+  static_assert(!fits || is_large, "the kernel is larger than x and its padding");
+  return floats && fits && dense && is_large;
+}
+
+template <auto config, class TensorX, class Out>
+consteval bool check_convolution() noexcept {
+  constexpr bool writable = is_writable<Out>;
+  static_assert(writable, "out must hold floats, and not be const");
+  if constexpr (check_convolved<config, TensorX>()) {
+    constexpr bool fits = same_shape<Out, Convolved<config, TensorX>>;
+    static_assert(!writable || fits,
+                  "out must have an element of `out` features for each window: [..., "
+                  "tokens_after(tokens), out], of a Conv2d [..., height, width, out]");
+    return writable && fits;
+  } else {
+    return false;
+  }
+}
+
 // Convolves X, to To.
 template <auto config, class Input, class To>
 constexpr void convolve_windows(const float* x, const auto& projection, float* out) noexcept {
@@ -86,28 +152,48 @@ constexpr void convolve_windows(const float* x, const auto& projection, float* o
   });
 }
 
+// Convolves whole tokens in one group: a product with rows of x that overlap.
+template <auto config, class TensorX>
+TINYATTN_ALWAYS_INLINE constexpr void convolve_tokens(const TensorX& x, const auto& projection,
+                                                      auto& out) noexcept {
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    constexpr kernel::Convolution shape{LayoutOf<TensorX>::rows, config.in,     config.out,
+                                        config.kernel,           config.stride, config.padding};
+    constexpr std::size_t of_int8 = config.weights == Weights::int8 ? shape.width() : 0;
+    constexpr bool all_whole = shape.begin_of_whole() == 0 && shape.end_of_whole() == shape.rows();
+    IntegerWorkspace<of_int8, rows_on_stack<Port>(shape.rows(), of_int8)> integers;
+    Table<float, all_whole ? 0 : of_int8> padded;  // a row that is partly outside of x
+    for (std::size_t element = 0; element < LayoutOf<TensorX>::batch; ++element)
+      kernel::convolve<Port, all_whole>(shape, matrix_at(x, element), projection,
+                                        output(out, element), integers.parts(), padded.data());
+  });
+}
+
 }  // namespace detail
 
-// torch.nn.Conv1d on the transpose: a token is a row here. The weight is [kernel * in / groups,
-// out]: row k * in / groups + c has the weights of feature c of a group of the kernel's token k for
-// all outputs. A weight of int8 is [out, kernel * in / groups]; quantize computes it from floats.
-// PyTorch's weight is [out, in / groups, kernel]; from_torch permutes it.
-template <Conv1dConfig config>
-struct Conv1d {
+// Conv1d is torch.nn.Conv1d on the transpose: a token is a row here. Conv2d is torch.nn.Conv2d,
+// channels last. The weight is [kernel * in / groups, out], kernel the number of elements in a
+// window: row k * in / groups + c has the weights of feature c of a group of the window's element k
+// for all outputs. A weight of int8 is its transpose; quantize computes it from floats. PyTorch's
+// weight is [out, in / groups, kernel], of a Conv2d [out, in / groups, height, width]; from_torch
+// permutes it.
+template <auto config>
+struct Convolution {
   static_assert(detail::check_convolution_config<config>());
 
-  // The features of a group, the tokens of a kernel, and the weights of an output.
-  static constexpr std::size_t group_in = config.in / config.groups, positions = config.kernel,
+  // The features of a group, the elements of a kernel, and the weights of an output.
+  static constexpr std::size_t group_in = config.in / (config.groups == 0 ? 1 : config.groups),
+                               positions = detail::positions_of<config>,
                                width = positions * group_in;
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Conv1d>(),
-                               parameter_bytes = detail::bytes_of_parameters<Conv1d>();
 
-  // The number of tokens of the result for `tokens` tokens: (tokens + 2 * padding -
+  // Of a Conv1d the number of tokens of the result for `tokens` tokens: (tokens + 2 * padding -
   // dilation * (kernel - 1) - 1) / stride + 1, rounded down, or 0 if the kernel is longer than x
   // and its padding.
-  static constexpr std::size_t tokens_after(std::size_t tokens) noexcept {
-    return detail::tokens_after<config>(tokens);
+  static constexpr std::size_t tokens_after(std::size_t tokens) noexcept
+      requires(!detail::is_over_images<config>) {
+    return kernel::Axis{tokens, 0, 0, config.kernel, config.stride, config.padding, config.dilation}
+        .count();
   }
 
   // [kernel * in / groups, out], of int8 [out, kernel * in / groups].
@@ -115,15 +201,32 @@ struct Conv1d {
   // Added to each row.
   [[no_unique_address]] detail::Optional<config.bias, Vector<float, config.out>> bias{};
 
-  // Computes the convolution of x [..., tokens, in]; out is [..., tokens_after(tokens), out] and
-  // may not overlap x. It is a product with rows of x that overlap, and copies nothing: each sum
-  // starts at the bias, or +0, and takes tokens, then features, in rising order. At the edges it
-  // leaves out products with the zeros of the padding: the same bits if weights are finite, except
-  // for the sign of a zero. With int8 weights, rows of kernel * in features are rounded to integers
-  // first, as by Linear, and rows with padding are copied: one at a time, to the stack. Depthwise,
-  // with as many groups as features and outputs, weights become floats instead, code * scale.
+  // Computes the convolution of x, which out may not overlap:
+  //
+  //   Conv1d    x [..., tokens, in], out [..., tokens_after(tokens), out]
+  //   Conv2d    x [..., height, width, in], or one image as a matrix [height, width * in], whose
+  //             rows may have gaps between them; out [..., height, width, out], sizes as
+  //             tokens_after has them
+  //
+  // Each sum starts at the bias, or +0, and takes rows, then elements, then features of a window,
+  // in rising order. At the edges it leaves out products with the zeros of the padding: the same
+  // bits if weights are finite, except for the sign of a zero. Nothing is copied. With int8 weights
+  // the features of a window are rounded to integers first, as by Linear, and windows with padding
+  // (of a Conv2d all windows) are copied to the stack. Depthwise, with as many groups as features
+  // and outputs, weights become floats instead, code * scale.
   template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out) const noexcept;
+  constexpr void forward(const TensorX& x, Out& out) const noexcept {
+    if constexpr (!detail::check_convolution<config, TensorX, Out>())
+      return;
+    else if constexpr (detail::is_over_images<config>)
+      detail::convolve_windows<config, detail::Images<TensorX, config.in>, detail::Images<Out>>(
+          x.data(), describe(*this), out.data());
+    else if constexpr (config.groups != 1 || config.dilation != 1)
+      detail::convolve_windows<config, detail::Tokens<TensorX>, detail::Tokens<Out>>(
+          x.data(), describe(*this), out.data());
+    else
+      detail::convolve_tokens<config>(x, describe(*this), out);
+  }
 
   TINYATTN_DIAGNOSTIC(
       class First = detail::Anything, forward(const First&, ...) const,
@@ -139,61 +242,44 @@ struct Conv1d {
     }
   }
 
-  friend constexpr bool operator==(const Conv1d&, const Conv1d&) = default;
-
   // Weights of floats are not quantized by an assignment.
-  template <Conv1dConfig other>
-  requires(other.weights != config.weights) constexpr operator Conv1d<other>() const noexcept {
-    return detail::diagnose_quantization<Conv1d<other>>();
+  template <auto other>
+  requires(other.weights != config.weights) constexpr operator Convolution<other>() const noexcept {
+    return detail::diagnose_quantization<Convolution<other>>();
   }
 
-  using Members = detail::Members<detail::names<"weight", "bias">, &Conv1d::weight, &Conv1d::bias>;
+  TINYATTN_MODULE(Convolution, weight, bias)
 
-  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Conv1d& layer) noexcept {
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Convolution& layer) noexcept {
     return detail::projection_of(layer);
   }
-  friend constexpr auto converted(const Conv1d& layer, auto to) noexcept
+  friend constexpr auto converted(const Convolution& layer, auto to) noexcept
       requires(config.weights == Weights::f32) {
-    return Conv1d<detail::with_weights(config, to.weights)>{to.matrix_of(layer.weight), layer.bias};
+    return Convolution<detail::with_weights(config, to.weights)>{to.matrix_of(layer.weight),
+                                                                 layer.bias};
   }
 };
 
+// A convolution over tokens.
 template <Conv1dConfig config>
-template <tensor_like TensorX, tensor_like Out>
-constexpr void Conv1d<config>::forward(const TensorX& x, Out& out) const noexcept {
-  using LayoutX = detail::LayoutOf<TensorX>;
-  if constexpr (!detail::check_convolution<config, TensorX, Out>())
-    return;
-  else if constexpr (config.groups != 1 || config.dilation != 1)
-    detail::convolve_windows<config, detail::Tokens<TensorX>, detail::Tokens<Out>>(
-        x.data(), describe(*this), out.data());
-  else
-    on_native_port([&](auto port) {
-      constexpr kernel::Convolution shape{LayoutX::rows, config.in,     config.out,
-                                          config.kernel, config.stride, config.padding};
-      constexpr std::size_t of_int8 = config.weights == Weights::int8 ? width : 0;
-      constexpr bool all_whole =
-          shape.begin_of_whole() == 0 && shape.end_of_whole() == shape.rows();
-      detail::IntegerWorkspace<of_int8,
-                               detail::rows_on_stack<decltype(port)>(shape.rows(), of_int8)>
-          integers;
-      detail::Table<float, all_whole ? 0 : of_int8> padded;  // a row that is partly outside of x
-      for (std::size_t element = 0; element < LayoutX::batch; ++element)
-        kernel::convolve<decltype(port), all_whole>(shape, detail::matrix_at(x, element),
-                                                    describe(*this), detail::output(out, element),
-                                                    integers.parts(), padded.data());
-    });
-}
+using Conv1d = Convolution<config>;
+// A convolution over images.
+template <Conv2dConfig config>
+using Conv2d = Convolution<config>;
 
-namespace detail {
-
-// Permutes PyTorch's weight, in which the positions of the kernel come last.
-template <class Layer, auto config, std::size_t Out, std::size_t In, std::size_t... Kernel,
+// Makes a Conv1d or a Conv2d from the weight and bias of a PyTorch state_dict: permutes the weight,
+// which is [out, in / groups, kernel] there, of a Conv2d [out, in / groups, height, width]. The
+// result, with all weights, is on the stack unless it is a constant.
+template <auto config, std::size_t Out, std::size_t In, std::size_t... Kernel,
           std::size_t... BiasSize>
-constexpr Layer convolution_from_torch(const Tensor<float, Out, In, Kernel...>& weight,
-                                       const Vector<float, BiasSize>&... bias) noexcept {
-  static_assert(Out == config.out && In == Layer::group_in && (Kernel * ...) == Layer::positions,
-                "weight must be [out, in / groups, kernel], as its configuration says");
+requires detail::of_convolution<config>
+constexpr Convolution<config> from_torch(const Tensor<float, Out, In, Kernel...>& weight,
+                                         const Vector<float, BiasSize>&... bias) noexcept {
+  using Layer = Convolution<config>;
+  static_assert(
+      std::is_same_v<Tensor<float, Out, In, Kernel...>, decltype(detail::torch_weight<config>())>,
+      "weight must be [out, in / groups, kernel], of a Conv2d [out, in / groups, height, "
+      "width], as its configuration says");
   static_assert(sizeof...(BiasSize) == (config.bias ? 1 : 0),
                 "from_torch takes (weight, bias), or (weight) if the configuration has no bias");
   static_assert(((BiasSize == Out) && ...), "bias must have one element for each output");
@@ -207,18 +293,6 @@ constexpr Layer convolution_from_torch(const Tensor<float, Out, In, Kernel...>& 
   return layer;
 }
 
-}  // namespace detail
-
-// Makes a Conv1d from the weight and bias of a PyTorch state_dict: permutes the weight, which is
-// [out, in / groups, kernel] there. The result, with all weights, is on the stack unless it is a
-// constant.
-template <Conv1dConfig config, std::size_t Out, std::size_t In, std::size_t Kernel,
-          std::size_t... BiasSize>
-constexpr Conv1d<config> from_torch(const Tensor<float, Out, In, Kernel>& weight_out_in_kernel,
-                                    const Vector<float, BiasSize>&... bias) noexcept {
-  return detail::convolution_from_torch<Conv1d<config>, config>(weight_out_in_kernel, bias...);
-}
-
 template <std::size_t Out, std::size_t In, std::size_t Kernel>
 constexpr detail::Diagnosed from_torch(const Tensor<float, Out, In, Kernel>&, ...) noexcept {
   static_assert(detail::no_such_call<Tensor<float, Out, In, Kernel>>,
@@ -227,33 +301,14 @@ constexpr detail::Diagnosed from_torch(const Tensor<float, Out, In, Kernel>&, ..
   return {};
 }
 
-namespace detail {
-
-// Draws the weights of each output in PyTorch's order, the positions of the kernel last.
-template <bool has_bias, class Layer>
-constexpr void initialize_convolution(Layer& layer, auto& generator) noexcept {
-  constexpr float bound = inverse_sqrt<Layer::width>;
-  auto weights = random_stream(generator);
-  for (std::size_t o = 0; o < layer.weight.extent(1); ++o)
-    for (std::size_t c = 0; c < Layer::group_in; ++c)
-      for (std::size_t k = 0; k < Layer::positions; ++k)
-        layer.weight(k * Layer::group_in + c, o) =
-            kernel::uniform_from(weights.next(), -bound, bound);
-  if constexpr (has_bias) {
-    auto biases = random_stream(generator);
-    for (float& element : layer.bias.elements)
-      element = kernel::uniform_from(biases.next(), -bound, bound);
-  }
-}
-
-}  // namespace detail
-
-// Draws weight, then bias, as torch.nn.Conv1d does: uniform from -1 / sqrt(n) to 1 / sqrt(n), where
-// n is kernel * in / groups, in the order of PyTorch's layout.
-template <Conv1dConfig config, random_generator Generator>
-requires(config.weights == Weights::f32) constexpr void initialize(Conv1d<config>& layer,
+// Draws weight, then bias, as torch.nn.Conv1d and Conv2d do: uniform from -1 / sqrt(n) to 1 /
+// sqrt(n), where n is kernel * in / groups, in the order of PyTorch's layout.
+template <auto config, random_generator Generator>
+requires(config.weights == Weights::f32) constexpr void initialize(Convolution<config>& layer,
                                                                    Generator& generator) noexcept {
-  detail::initialize_convolution<config.bias>(layer, generator);
+  using Layer = Convolution<config>;
+  detail::draw_uniform<Layer::width, Layer::positions>(layer.weight, generator);
+  if constexpr (config.bias) detail::draw_uniform<Layer::width>(layer.bias, generator);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

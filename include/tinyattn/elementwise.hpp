@@ -52,44 +52,44 @@ constexpr decltype(auto) of_floats(const Term& term) noexcept {
 }
 
 // A vector of an operand, whose elements follow one another or are all the first.
-template <class Port, std::ptrdiff_t stride>
-TINYATTN_ALWAYS_INLINE constexpr kernel::Lanes<Port> lanes_of(auto at, const float* row) noexcept {
-  if constexpr (stride == 0)
-    return Port::splat(*row);
-  else
-    return at.load(row, 0.0f);
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Lanes<Port> lanes_of(std::ptrdiff_t stride, auto at,
+                                                              const float* row) noexcept {
+  return stride == 0 ? Port::splat(*row) : at.load(row, 0.0f);
 }
 
-// Computes the elements of one row.
-template <class Port, auto row, class Of, std::size_t... Term>
-constexpr void compute_row(const Of& of, float* out, const float* const* terms,
-                           std::index_sequence<Term...>) noexcept {
-  if constexpr (is_function<Of> && has_vectors(row)) {
-    kernel::for_each_vector<Port>(row.extent, [&](auto at) TINYATTN_INLINE_LAMBDA {
-      at.store(out, of(lanes_of<Port, row.strides[Term + 1]>(at, terms[Term])...).v);
-    });
-  } else {
-    using Single = typename Port::one_lane;
-    for (std::size_t i = 0; i < row.extent; ++i) {
-      float& to = out[kernel::offset(i, row.strides[0])];
-      if constexpr (is_function<Of>)
-        to = of(kernel::Lanes<Single>(terms[Term][kernel::offset(i, row.strides[Term + 1])])...).v;
-      else
-        to = static_cast<float>(of(terms[Term][kernel::offset(i, row.strides[Term + 1])]...));
-    }
+// Computes the elements of one row of a walk.
+template <class Port, class Of, std::size_t... Term>
+TINYATTN_ALWAYS_INLINE constexpr void compute_row(const Of& of, const auto& walk, float* out,
+                                                  const float* const* terms,
+                                                  std::index_sequence<Term...>) noexcept {
+  const auto& row = walk.innermost();
+  if constexpr (is_function<Of> && Port::lanes > 1)
+    if (walk.has_vectors())
+      return kernel::for_each_vector<Port>(row.extent, [&](auto at) TINYATTN_INLINE_LAMBDA {
+        at.store(out, of(lanes_of<Port>(row.strides[Term + 1], at, terms[Term])...).v);
+      });
+  using Single = typename Port::one_lane;
+  for (std::size_t i = 0; i < row.extent; ++i) {
+    float& to = out[kernel::offset(i, row.strides[0])];
+    if constexpr (is_function<Of>)
+      to = of(kernel::Lanes<Single>(terms[Term][kernel::offset(i, row.strides[Term + 1])])...).v;
+    else
+      to = static_cast<float>(of(terms[Term][kernel::offset(i, row.strides[Term + 1])]...));
   }
 }
 
 template <class Of, class Out, class... Terms>
-constexpr void compute_elements(const Of& of, Out& out, const Terms&... terms) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void compute_elements(const Of& of, Out& out,
+                                                       const Terms&... terms) noexcept {
   if constexpr (check_floats<Out, Terms...>() && check_strided<Out, Terms...>()) {
     constexpr auto walk = walk_through<Out, Terms...>();
     on_native_port([&](auto port) {
       kernel::for_each_row<walk>([&](const auto& at) TINYATTN_INLINE_LAMBDA {
         std::size_t operand = 0;
         const float* const rows[] = {first_of(terms) + at[++operand]...};
-        compute_row<decltype(port), walk.innermost()>(of, out.data() + at[0], rows,
-                                                      std::index_sequence_for<Terms...>{});
+        compute_row<decltype(port)>(of, kernel::ConstantWalk<walk>{}, out.data() + at[0], rows,
+                                    std::index_sequence_for<Terms...>{});
       });
     });
   }

@@ -26,10 +26,6 @@ template <std::size_t Count, std::size_t Dim, Weights weights = Weights::f32>
 struct Embedding {
   static_assert(detail::check_type_of_weights<weights>());
 
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Embedding>(),
-                               parameter_bytes = detail::bytes_of_parameters<Embedding>();
-
   detail::WeightTable<weights, Count, Dim> weight{};  // a row for each token
 
   // Writes out[i] = weight[tokens[i]] to out, [tokens, Dim]. If a token is not below Count, writes
@@ -56,9 +52,7 @@ struct Embedding {
                       "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that "
                       "is neither const nor a temporary")
 
-  friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
-
-  using Members = detail::Members<detail::names<"weight">, &Embedding::weight>;
+  TINYATTN_MODULE(Embedding, weight)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Embedding& embedding) noexcept {
     if constexpr (weights == Weights::int8)

@@ -66,9 +66,6 @@ struct FeedForward {
                                d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
   using Up = Linear<d_model, d_hidden, config.bias, config.weights>;    // type of up and gate
   using Down = Linear<d_hidden, d_model, config.bias, config.weights>;  // type of down
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<FeedForward>(),
-                               parameter_bytes = detail::bytes_of_parameters<FeedForward>();
 
   Up up;                                                            // [d_model, d_hidden]
   [[no_unique_address]] detail::Optional<config.gated, Up> gate{};  // [d_model, d_hidden]
@@ -95,10 +92,7 @@ struct FeedForward {
                       "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
                       "const nor a temporary, and workspace is this layer's Workspace")
 
-  friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
-
-  using Members = detail::Members<detail::names<"up", "gate", "down">, &FeedForward::up,
-                                  &FeedForward::gate, &FeedForward::down>;
+  TINYATTN_MODULE(FeedForward, up, gate, down)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const FeedForward& layer) noexcept {
     return kernel::FeedForward<detail::KernelWeight<config.weights>>{

@@ -3,9 +3,12 @@
 // The initial weights of a module, drawn as PyTorch draws them.
 #pragma once
 
+#include "tinyattn/kernel/random.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/random.hpp"
 
+#include <cstddef>
 #include <type_traits>
 
 TINYATTN_BEGIN
@@ -25,14 +28,32 @@ constexpr void initialize_member(Module& module, auto& generator) noexcept {
     initialize(module, generator);
 }
 
-// A static_assert diagnoses a layer whose weights are int8.
+// Draws the weights of one output after the other, [out, in, positions] in PyTorch's layout,
+// uniform from -1 / sqrt(Inputs) to 1 / sqrt(Inputs): a weight here is [positions * in, out]. Or a
+// bias.
+template <std::size_t Inputs, std::size_t Positions = 1>
+constexpr void draw_uniform(auto& weight, auto& generator) noexcept {
+  using Layout = LayoutOf<decltype(weight)>;
+  constexpr float bound = inverse_sqrt<Inputs>;
+  constexpr std::size_t out = Layout::cols, in = Layout::rows / Positions;
+  auto numbers = random_stream(generator);
+  for (std::size_t o = 0; o < out; ++o)
+    for (std::size_t c = 0; c < in; ++c)
+      for (std::size_t k = 0; k < Positions; ++k)
+        weight.elements[(k * in + c) * out + o] =
+            kernel::uniform_from(numbers.next(), -bound, bound);
+}
+
+// A static_assert diagnoses a layer whose weights are int8, or with bias_kv.
 template <class Module>
 consteval bool check_drawn() noexcept {
   constexpr bool floats = !requires(Module & module) { module.weight.row_size; };
+  constexpr bool drawn = !requires(Module & module) { module.bias_kv.key; };
+  static_assert(drawn, "a layer with bias_kv has no initial values: it is not trained here");
   static_assert(floats,
                 "weights are drawn as floats: initialize a layer whose weights are floats, then "
                 "quantize it");
-  return floats;
+  return floats && drawn;
 }
 
 // A module that is initialized by initializing its members.

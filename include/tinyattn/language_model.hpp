@@ -63,9 +63,6 @@ struct LanguageModel {
   using PositionEmbedding = Embedding<context_length, d_model>;           // a row for each position
   // From features to logits.
   using HeadLinear = Linear<d_model, vocabulary, config.head_bias, config.weights>;
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>(),
-                               parameter_bytes = detail::bytes_of_parameters<LanguageModel>();
 
   // The widest input that is quantized; 0 for weights of floats.
   static constexpr std::size_t integer_width = kernel::maximum(
@@ -137,12 +134,7 @@ struct LanguageModel {
     return {};
   }
 
-  friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
-
-  using Members =
-      detail::Members<detail::names<"token_embedding", "position_embedding", "transformer", "head">,
-                      &LanguageModel::token_embedding, &LanguageModel::position_embedding,
-                      &LanguageModel::transformer, &LanguageModel::head>;
+  TINYATTN_MODULE(LanguageModel, token_embedding, position_embedding, transformer, head)
 
   // For kernels: the body.
   TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }

@@ -9,10 +9,7 @@
 #include "tinyattn/detail/optional.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/matmul.hpp"
-#include "tinyattn/kernel/random.hpp"
-#include "tinyattn/math.hpp"
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/weights.hpp"
 
@@ -29,10 +26,6 @@ template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = W
 struct Linear {
   static_assert(detail::check_type_of_weights<weights>());
 
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
-                               parameter_bytes = detail::bytes_of_parameters<Linear>();
-
   detail::WeightMatrix<weights, In, Out> weight{};  // [In, Out], of int8 [Out, In]
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
@@ -41,7 +34,19 @@ struct Linear {
   // With weights of floats each sum starts at the bias. With int8 weights rows of x are rounded to
   // integers first, up to four at a time, on the stack: at most 4 KB, or one row of In + 17 words.
   template <tensor_like TensorX, tensor_like TensorY>
-  constexpr void forward(const TensorX& x, TensorY& out) const noexcept;
+  constexpr void forward(const TensorX& x, TensorY& out) const noexcept {
+    using LayoutX = detail::LayoutOf<TensorX>;
+    if constexpr (detail::check_rows_of_layer<In, Out, TensorX, TensorY>())
+      on_native_port([&](auto port) {
+        constexpr std::size_t width = weights == Weights::int8 ? In : 0;
+        detail::IntegerWorkspace<width, detail::rows_on_stack<decltype(port)>(LayoutX::rows, width)>
+            integers;
+        for (std::size_t element = 0; element < LayoutX::batch; ++element)
+          kernel::project<decltype(port), kernel::Shape{LayoutX::rows}>(
+              LayoutX::rows, In, Out, detail::input(x, element), describe(*this),
+              detail::output(out, element), integers.parts());
+      });
+  }
 
   TINYATTN_DIAGNOSTIC(
       class First = detail::Anything, forward(const First&, ...) const,
@@ -52,15 +57,13 @@ struct Linear {
     return detail::by_value<Out>(*this, x);
   }
 
-  friend constexpr bool operator==(const Linear&, const Linear&) = default;
-
   // Weights of floats are not quantized by an assignment.
   template <Weights other>
   requires(other != weights) constexpr operator Linear<In, Out, Bias, other>() const noexcept {
     return detail::diagnose_quantization<Linear<In, Out, Bias, other>>();
   }
 
-  using Members = detail::Members<detail::names<"weight", "bias">, &Linear::weight, &Linear::bias>;
+  TINYATTN_MODULE(Linear, weight, bias)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {
     return detail::projection_of(linear);
@@ -70,23 +73,6 @@ struct Linear {
     return Linear<In, Out, Bias, to.weights>{to.matrix_of(linear.weight), linear.bias};
   }
 };
-
-template <std::size_t In, std::size_t Out, bool Bias, Weights weights>
-template <tensor_like TensorX, tensor_like TensorY>
-constexpr void Linear<In, Out, Bias, weights>::forward(const TensorX& x,
-                                                       TensorY& out) const noexcept {
-  using LayoutX = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_rows_of_layer<In, Out, TensorX, TensorY>())
-    on_native_port([&](auto port) {
-      constexpr std::size_t width = weights == Weights::int8 ? In : 0;
-      detail::IntegerWorkspace<width, detail::rows_on_stack<decltype(port)>(LayoutX::rows, width)>
-          integers;
-      for (std::size_t element = 0; element < LayoutX::batch; ++element)
-        kernel::project<decltype(port), kernel::Shape{LayoutX::rows}>(
-            LayoutX::rows, In, Out, detail::input(x, element), describe(*this),
-            detail::output(out, element), integers.parts());
-    });
-}
 
 // Makes a Linear from the weight and bias of a PyTorch state_dict: transposes the weight, which is
 // [out features, in features] there. The result, with all weights, is on the stack unless it is a
@@ -111,16 +97,8 @@ requires(!detail::holds_floats<TensorM>) constexpr detail::Diagnosed
 // the order of PyTorch's layout.
 template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
 constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) noexcept {
-  constexpr float bound = detail::inverse_sqrt<In>;
-  auto weights = detail::random_stream(generator);
-  for (std::size_t o = 0; o < Out; ++o)
-    for (std::size_t i = 0; i < In; ++i)
-      linear.weight(i, o) = kernel::uniform_from(weights.next(), -bound, bound);
-  if constexpr (Bias) {
-    auto biases = detail::random_stream(generator);
-    for (float& element : linear.bias.elements)
-      element = kernel::uniform_from(biases.next(), -bound, bound);
-  }
+  detail::draw_uniform<In>(linear.weight, generator);
+  if constexpr (Bias) detail::draw_uniform<In>(linear.bias, generator);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

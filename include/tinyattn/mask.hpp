@@ -39,12 +39,14 @@ struct NoMaskOfThis {
 }  // namespace detail
 
 // The tensor of each mask below is [tokens, source tokens], or [source tokens], one row for all
-// queries.
+// queries. Layers and blocks also take [num_heads, tokens, source tokens], a mask for each head,
+// and layers [batch * num_heads, tokens, source tokens]; the training of a layer,
+// scaled_dot_product_attention and compiled::forward do not.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
 struct BlockMask {
-  Tensor<bool, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
+  Tensor<bool, Extents...> tensor;  // of one of these shapes
 };
 template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
@@ -59,7 +61,7 @@ struct BlockMask<> : detail::NoMaskOfThis {
 // true = takes part: attn_mask of torch.nn.functional.scaled_dot_product_attention.
 template <std::size_t... Extents>
 struct KeepMask {
-  Tensor<bool, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
+  Tensor<bool, Extents...> tensor;  // of one of these shapes
 };
 template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
@@ -74,7 +76,7 @@ struct KeepMask<> : detail::NoMaskOfThis {
 // Each element is added to its scaled score; -infinity = masked.
 template <std::size_t... Extents>
 struct AdditiveMask {
-  Tensor<float, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
+  Tensor<float, Extents...> tensor;  // of one of these shapes
 };
 template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
@@ -208,23 +210,31 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(CausalBottomRight, std
 template <class TensorM>
 inline constexpr std::size_t stride_of =
     LayoutOf<TensorM>::rank == 1 ? 0 : LayoutOf<TensorM>::stride;
-template <std::size_t Extent, std::size_t... More>
-TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const BlockMask<Extent, More...>& mask,
-                                                          std::size_t, std::size_t keys) noexcept {
-  return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), false,
-                            stride_of<decltype(mask.tensor)>);
+// A tensor of three extents has a matrix for each head.
+template <class TensorM>
+TINYATTN_ALWAYS_INLINE constexpr auto of_heads(const TensorM&, const kernel::Mask& mask) noexcept {
+  if constexpr (TensorM::rank == 3)
+    return kernel::MaskOfHeads<>{mask, TensorM::extent(1) * TensorM::extent(2), TensorM::extent(0)};
+  else
+    return mask;
 }
 template <std::size_t Extent, std::size_t... More>
-TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const KeepMask<Extent, More...>& mask,
-                                                          std::size_t, std::size_t keys) noexcept {
-  return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), true,
-                            stride_of<decltype(mask.tensor)>);
+TINYATTN_ALWAYS_INLINE constexpr auto kernel_mask(const BlockMask<Extent, More...>& mask,
+                                                  std::size_t, std::size_t keys) noexcept {
+  const auto& m = mask.tensor;
+  return of_heads(m, with_flags(kernel::no_mask(keys), m.data(), false, stride_of<decltype(m)>));
 }
 template <std::size_t Extent, std::size_t... More>
-TINYATTN_ALWAYS_INLINE constexpr kernel::Mask kernel_mask(const AdditiveMask<Extent, More...>& mask,
-                                                          std::size_t, std::size_t keys) noexcept {
-  return kernel::with_addends(kernel::no_mask(keys), mask.tensor.data(),
-                              stride_of<decltype(mask.tensor)>);
+TINYATTN_ALWAYS_INLINE constexpr auto kernel_mask(const KeepMask<Extent, More...>& mask,
+                                                  std::size_t, std::size_t keys) noexcept {
+  const auto& m = mask.tensor;
+  return of_heads(m, with_flags(kernel::no_mask(keys), m.data(), true, stride_of<decltype(m)>));
+}
+template <std::size_t Extent, std::size_t... More>
+TINYATTN_ALWAYS_INLINE constexpr auto kernel_mask(const AdditiveMask<Extent, More...>& mask,
+                                                  std::size_t, std::size_t keys) noexcept {
+  const auto& m = mask.tensor;
+  return of_heads(m, with_addends(kernel::no_mask(keys), m.data(), stride_of<decltype(m)>));
 }
 
 template <class Mask>
@@ -233,14 +243,18 @@ concept mask_type = requires(const Mask& mask) {
 };
 
 // Whether a mask is one for so many tokens: any without a tensor, or [tokens, source tokens], or
-// one row for all queries.
-template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
+// one row for all queries, or a mask for each of `Heads` heads, or for these in each element of a
+// batch.
+template <class Mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t Heads,
+          std::size_t Batch>
 consteval bool mask_fits() noexcept {
   if constexpr (requires(const Mask& mask) { mask.tensor; }) {
     using Of = decltype(Mask::tensor);
     using Element = typename Of::value_type;
     return same_shape<Of, Matrix<Element, Tokens, SourceTokens>> ||
-           same_shape<Of, Vector<Element, SourceTokens>>;
+           same_shape<Of, Vector<Element, SourceTokens>> ||
+           (Heads != 0 && same_shape<Of, Tensor<Element, Of::extent(0), Tokens, SourceTokens>> &&
+            (Of::extent(0) == Heads || Of::extent(0) == Batch * Heads));
   }
   return true;
 }

@@ -38,6 +38,15 @@ struct NormedProjection {
   }
 };
 
+// Learned keys and values, to which each token attends.
+template <std::size_t Count, std::size_t KvWidth>
+struct BiasKv {
+  Matrix<float, Count, KvWidth> key;    // bias_k of torch.nn.MultiheadAttention, a row for each
+  Matrix<float, Count, KvWidth> value;  // bias_v, likewise
+
+  TINYATTN_MODULE(BiasKv, key, value)
+};
+
 // Multi-head attention with split heads: head h reads the head_dim columns of the queries, keys and
 // values from column h * head_dim on, and writes the same columns of the context. If num_kv_heads
 // is less than num_heads, several heads read the same columns of keys and values. Section 3.2.2 of
@@ -66,9 +75,6 @@ struct MultiHeadAttention {
       Linear<detail::d_value<config>, kv_width, config.qkv_bias, config.weights>;
   // The type of out_proj.
   using OutputProjection = Linear<width, config.d_out, config.out_bias, config.weights>;
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>(),
-                               parameter_bytes = detail::bytes_of_parameters<MultiHeadAttention>();
   static constexpr DropoutRate dropout_rate = config.dropout;  // for attention weights in training
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // for outputs
   QueryProjection query;                                                         // [d_in, width]
@@ -76,6 +82,11 @@ struct MultiHeadAttention {
   ValueProjection value;  // [d_value, kv_width]
   // [width, d_out]
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
+
+  // [bias_kv, kv_width] each; nothing without config.bias_kv
+  [[no_unique_address]] detail::Optional<config.bias_kv != 0,
+                                         BiasKv<config.bias_kv == 0 ? 1 : config.bias_kv, kv_width>>
+      bias_kv{};
 
   // All the scratch of a call. Nothing is kept between calls.
   struct Workspace : detail::LayerWorkspace<config> {};
@@ -115,7 +126,9 @@ struct MultiHeadAttention {
   //     Other rows of `out` stay as they are. If there are too many, writes nothing and returns
   //     too_many_tokens, else ok. A query whose source tokens are all masked has a context of
   //     zeros.
-  //   a mask, [tokens, source tokens] or [source tokens]
+  //   a mask, [tokens, source tokens], [source tokens], [num_heads, tokens, source tokens] or, for
+  //   a
+  //     batch, [batch * num_heads, tokens, source tokens]
   //     It masks keys in addition to config.causal; of numbers of tokens, for all rows.
   //   a Cache, after x or num_tokens; then `workspace` is its Workspace
   //     The tokens follow those of the cache, and are added to it: the bits are those of one call
@@ -141,7 +154,7 @@ struct MultiHeadAttention {
       "is this layer's Workspace, or its Cache::Workspace")
 
   // Attention that also writes its weights, [..., num_heads, tokens, source tokens]; there is no
-  // dropout. The weight of a masked key is 0.
+  // dropout. The weight of a masked key is 0. Those of bias_kv are behind those of source tokens.
   //
   //   forward_with_weights(x, out, weights, workspace)
   //   forward_with_weights(query_input, key_input, value_input, out, weights, workspace)
@@ -159,11 +172,7 @@ struct MultiHeadAttention {
                       "forward_with_weights takes (x, out, weights, workspace) or three inputs for "
                       "x: out and weights are neither const nor temporaries")
 
-  friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
-
-  using Members = detail::Members<detail::names<"query", "key", "value", "out_proj">,
-                                  &MultiHeadAttention::query, &MultiHeadAttention::key,
-                                  &MultiHeadAttention::value, &MultiHeadAttention::out_proj>;
+  TINYATTN_MODULE(MultiHeadAttention, query, key, value, out_proj, bias_kv)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(
       const MultiHeadAttention& attention) noexcept {

@@ -5,7 +5,6 @@
 
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
-#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 #include "tinyattn/parameters.hpp"
@@ -56,7 +55,7 @@ namespace detail {
 // Normalizes every row of x, [..., Dim].
 template <std::size_t Dim, class TensorX, class Out>
 constexpr void normalize_features(const kernel::Norm& norm, const TensorX& x, Out& out) noexcept {
-  if constexpr (check_features<Dim, TensorX>() && check_rows<TensorX, Out>())
+  if constexpr (check_rows_of_layer<Dim, Dim, TensorX, Out>())
     on_native_port([&](auto port) {
       for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
         kernel::normalize_features<decltype(port)>(norm, LayoutOf<TensorX>::rows, input(x, i),
@@ -70,10 +69,6 @@ constexpr void normalize_features(const kernel::Norm& norm, const TensorX& x, Ou
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
 struct LayerNorm {
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<LayerNorm>(),
-                               parameter_bytes = detail::bytes_of_parameters<LayerNorm>();
-
   Vector<float, Dim> weight{};  // for each feature
   Vector<float, Dim> bias{};    // for each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
@@ -92,10 +87,7 @@ struct LayerNorm {
     return detail::by_value<Dim>(*this, x);
   }
 
-  friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
-
-  using Members =
-      detail::Members<detail::names<"weight", "bias">, &LayerNorm::weight, &LayerNorm::bias>;
+  TINYATTN_MODULE(LayerNorm, weight, bias)
 
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const LayerNorm& norm) noexcept {
     return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
@@ -106,10 +98,6 @@ struct LayerNorm {
 // "Root Mean Square Layer Normalization", 2019, as Llama has it.
 template <std::size_t Dim>
 struct RmsNorm {
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<RmsNorm>(),
-                               parameter_bytes = detail::bytes_of_parameters<RmsNorm>();
-
   Vector<float, Dim> weight{};  // for each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
 
@@ -127,9 +115,7 @@ struct RmsNorm {
     return detail::by_value<Dim>(*this, x);
   }
 
-  friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
-
-  using Members = detail::Members<detail::names<"weight">, &RmsNorm::weight>;
+  TINYATTN_MODULE(RmsNorm, weight)
 
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const RmsNorm& norm) noexcept {
     return {Dim, norm.weight.data(), nullptr, norm.epsilon};

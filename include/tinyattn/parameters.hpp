@@ -150,6 +150,30 @@ consteval std::size_t bytes_of_parameters() noexcept {
 
 }  // namespace detail
 
+// What each layer and model declares after its members, as TINYATTN_MODULE(Linear, weight, bias):
+// parameter_count and parameter_bytes, the number of its weights and biases and the bytes that they
+// take; the names of its members, for for_each_parameter; and == of all of them.
+#define TINYATTN_MODULE(Module, ...)                                                             \
+  static constexpr std::size_t parameter_count = detail::count_parameters<Module>(),             \
+                               parameter_bytes = detail::bytes_of_parameters<Module>();          \
+  using Members = detail::Members<detail::names<TINYATTN_EACH_6(TINYATTN_NAME, 0, __VA_ARGS__)>, \
+                                  TINYATTN_EACH_6(TINYATTN_ADDRESS, Module, __VA_ARGS__)>;       \
+  friend constexpr bool operator==(const Module&, const Module&) = default;
+#define TINYATTN_NAME(_, name) #name
+#define TINYATTN_ADDRESS(Module, name) &Module::name
+// f(Module, name) for each of up to six names.
+#define TINYATTN_EACH_6(f, Module, name, ...) \
+  f(Module, name) __VA_OPT__(, TINYATTN_EACH_5(f, Module, __VA_ARGS__))
+#define TINYATTN_EACH_5(f, Module, name, ...) \
+  f(Module, name) __VA_OPT__(, TINYATTN_EACH_4(f, Module, __VA_ARGS__))
+#define TINYATTN_EACH_4(f, Module, name, ...) \
+  f(Module, name) __VA_OPT__(, TINYATTN_EACH_3(f, Module, __VA_ARGS__))
+#define TINYATTN_EACH_3(f, Module, name, ...) \
+  f(Module, name) __VA_OPT__(, TINYATTN_EACH_2(f, Module, __VA_ARGS__))
+#define TINYATTN_EACH_2(f, Module, name, ...) \
+  f(Module, name) __VA_OPT__(, TINYATTN_EACH_1(f, Module, __VA_ARGS__))
+#define TINYATTN_EACH_1(f, Module, name) f(Module, name)
+
 // In a model of yours, `using Parts = Parameters<&Model::first, &Model::norm>;` names the members
 // that have its parameters, in their order: layers, tensors, models, and arrays of these. What is
 // left out is no parameter: it is not trained, saved or initialized with the model. A parameter's

@@ -4,15 +4,8 @@
 #pragma once
 
 #include "tinyattn/detail/integer_workspace.hpp"
-#include "tinyattn/detail/layer_checks.hpp"
-#include "tinyattn/detail/operands.hpp"
-#include "tinyattn/initialize.hpp"
-#include "tinyattn/kernel/random.hpp"
 #include "tinyattn/kernel/recurrent.hpp"
 #include "tinyattn/linear.hpp"
-#include "tinyattn/math.hpp"
-#include "tinyattn/parameters.hpp"
-#include "tinyattn/tensor.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -68,9 +61,6 @@ struct Recurrent {
   static constexpr std::size_t d_in = config.in == 0 ? 1 : config.in,
                                d_hidden = config.hidden == 0 ? 1 : config.hidden;
   static constexpr std::size_t gates = is_lstm ? 4 : 3;  // products of each token
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Recurrent>(),
-                               parameter_bytes = detail::bytes_of_parameters<Recurrent>();
 
   // Of a token: [in, gates * hidden].
   Linear<d_in, gates * d_hidden, config.bias, config.weights> input{};
@@ -114,10 +104,7 @@ struct Recurrent {
       "are tensors or views of float, out neither const nor a temporary, state and "
       "workspace this layer's State and Workspace")
 
-  friend constexpr bool operator==(const Recurrent&, const Recurrent&) = default;
-
-  using Members = detail::Members<detail::names<"input", "recurrent">, &Recurrent::input,
-                                  &Recurrent::recurrent>;
+  TINYATTN_MODULE(Recurrent, input, recurrent)
 
   friend constexpr auto converted(const Recurrent& layer, auto to) noexcept
       requires(config.weights == Weights::f32) {
@@ -178,19 +165,11 @@ constexpr auto from_torch(const Matrix<float, Rows, In>& weight_ih,
 template <Recurrence kind, RecurrentConfig config, random_generator Generator>
 requires(config.weights == Weights::f32) constexpr void initialize(Recurrent<kind, config>& layer,
                                                                    Generator& generator) noexcept {
-  constexpr float bound = detail::inverse_sqrt<config.hidden>;
-  constexpr std::size_t rows = Recurrent<kind, config>::gates * config.hidden;
-  const auto draw = [&](auto& tensor) {
-    auto numbers = detail::random_stream(generator);
-    for (std::size_t i = 0; i < tensor.size(); ++i)
-      tensor.elements[i % (tensor.size() / rows) * rows + i / (tensor.size() / rows)] =
-          kernel::uniform_from(numbers.next(), -bound, bound);
-  };
-  draw(layer.input.weight);
-  draw(layer.recurrent.weight);
+  detail::draw_uniform<config.hidden>(layer.input.weight, generator);
+  detail::draw_uniform<config.hidden>(layer.recurrent.weight, generator);
   if constexpr (config.bias) {
-    draw(layer.input.bias);
-    draw(layer.recurrent.bias);
+    detail::draw_uniform<config.hidden>(layer.input.bias, generator);
+    detail::draw_uniform<config.hidden>(layer.recurrent.bias, generator);
   }
 }
 

@@ -31,8 +31,6 @@ constexpr auto folded(float start, const auto& step, const auto& merge) noexcept
              TINYATTN_INLINE_LAMBDA { return elements.fold(start, step, merge); };
 }
 constexpr auto folded(float start, const auto& step) noexcept { return folded(start, step, step); }
-// The same of a sum.
-constexpr auto summed(const auto& step) noexcept { return folded(0.0f, step, function::add); }
 
 template <class Compute>
 constexpr Reduction<Compute> reduction_of(Compute compute) noexcept {
@@ -61,12 +59,12 @@ constexpr auto index_of(const auto& wins) noexcept {
 namespace reduction {
 
 // The sum, from +0.
-inline constexpr auto sum = detail::reduction_of(detail::summed(function::add));
+inline constexpr auto sum = detail::reduction_of(detail::folded(0.0f, function::add));
 // The product, from 1.
 inline constexpr auto product = detail::reduction_of(detail::folded(1.0f, function::multiply));
 // The sum times the float 1 / count.
 inline constexpr auto mean = detail::reduction_of([](const auto& elements) TINYATTN_INLINE_LAMBDA {
-  return sum(elements) * (1.0f / static_cast<float>(elements.count));
+  return sum(elements) * (1.0f / static_cast<float>(elements.count()));
 });
 // torch.amax: a NaN makes the result NaN.
 inline constexpr auto largest =
@@ -118,7 +116,7 @@ inline constexpr auto argmin =
 
 // variance{correction}: the sum of the squares of the differences from the mean, each an fma, times
 // 1 / (count - correction).
-struct variance {
+struct variance {              // NOLINT(readability-identifier-naming): as its kin
   using type = float;          // of the result
   std::size_t correction = 1;  // as PyTorch; 0 for the variance of a norm
 
@@ -129,13 +127,13 @@ struct variance {
       const auto difference = x - decltype(x)(middle.v);
       return multiply_add(difference, difference, squares);
     };
-    const std::size_t count = elements.count;
+    const std::size_t count = elements.count();
     return elements.fold(0.0f, step, function::add) *
            (count > correction ? 1.0f / static_cast<float>(count - correction) : kernel::infinity);
   }
 };
 // deviation{correction}: its square root.
-struct deviation : variance {
+struct deviation : variance {  // NOLINT(readability-identifier-naming): as its kin
   // For kernels: of the elements that are reduced to one.
   TINYATTN_ALWAYS_INLINE constexpr auto operator()(const auto& elements) const noexcept {
     return function::sqrt(variance::operator()(elements));
@@ -181,19 +179,16 @@ struct Kept {
 template <class Out, class TensorX, std::size_t... Reduced>
 consteval bool fits_reduced() noexcept {
   using KeptAxes = Kept<TensorX, Reduced...>;
+  using Without = Axes<decltype(KeptAxes::template result<float>())>;
   constexpr std::size_t rank = Axes<Out>::rank;
-  bool fits = true;
-  if (rank == KeptAxes::rank)
-    for (std::size_t axis = 0; axis < rank; ++axis)
-      fits = fits && Axes<Out>::extents[axis] ==
-                         (KeptAxes::is_reduced(axis) ? 1 : Axes<TensorX>::extents[axis]);
-  else if (KeptAxes::count() == 0)
-    fits = rank == 1 && Axes<Out>::extents[0] == 1;
-  else
-    for (std::size_t axis = 0; axis < rank; ++axis)
-      fits = fits && rank == KeptAxes::count() &&
-             Axes<Out>::extents[axis] == Axes<TensorX>::extents[KeptAxes::axis(axis)];
-  return fits;
+  bool has_ones = rank == KeptAxes::rank, lacks_them = rank == Without::rank;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const std::size_t extent = Axes<Out>::extents[axis];
+    has_ones =
+        has_ones && extent == (KeptAxes::is_reduced(axis) ? 1 : Axes<TensorX>::extents[axis]);
+    lacks_them = lacks_them && extent == Without::extents[axis];
+  }
+  return has_ones || lacks_them;
 }
 
 // A static_assert diagnoses wrong axes, or a wrong x or out; the caller then computes nothing.
@@ -234,27 +229,28 @@ consteval auto walk_through_kept() noexcept {
 }
 
 // Computes a row of results: side by side in vectors, or one by one.
-template <class Port, kernel::Walk walk, auto row, bool last, class Of>
-constexpr void reduce_row(const Of& of, const float* x, typename Of::type* out) noexcept {
+template <class Port, bool last, class Of>
+constexpr void reduce_row(const Of& of, const auto& walk, const auto& kept, const float* x,
+                          typename Of::type* out) noexcept {
   using Single = typename Port::one_lane;
+  using Walked = std::remove_cvref_t<decltype(walk)>;
   constexpr bool is_number = std::is_same_v<typename Of::type, float>;
-  static_assert(is_number || kernel::elements_of<walk>() <= 65536,
-                "an index among more than 65,536 elements is no Token");
-  if constexpr (is_number && !last && has_vectors(row)) {
-    kernel::for_each_vector<Port>(row.extent, [&](auto at) TINYATTN_INLINE_LAMBDA {
-      at.store(out, of(kernel::Columns<Port, walk, decltype(at)>{x, at}).v);
-    });
-  } else {
-    for (std::size_t i = 0; i < row.extent; ++i) {
-      const float* const from = x + kernel::offset(i, row.strides[1]);
-      auto& to = out[kernel::offset(i, row.strides[0])];
-      if constexpr (!is_number)
-        to = of(kernel::Columns<Single, walk>{from, {0}});
-      else if constexpr (last)
-        to = of(kernel::LastAxis<Port, walk>{{from, {0}}}).v;
-      else
-        to = of(kernel::Columns<Single, walk>{from, {0}}).v;
-    }
+  const auto& row = kept.innermost();
+  if constexpr (is_number && !last && Port::lanes > 1)
+    if (kept.has_vectors() && row.strides[1] == 1)
+      return kernel::for_each_vector<Port>(row.extent, [&](auto at) TINYATTN_INLINE_LAMBDA {
+        at.store(out, of(kernel::Columns<Port, Walked, decltype(at)>{walk, x, at}).v);
+      });
+  for (std::size_t i = 0; i < row.extent; ++i) {
+    const kernel::Columns<Single, Walked> elements{
+        walk, x + kernel::offset(i, row.strides[1]), {0}};
+    auto& to = out[kernel::offset(i, row.strides[0])];
+    if constexpr (!is_number)
+      to = of(elements);
+    else if constexpr (last)
+      to = of(kernel::LastAxis<Port, Walked>{elements}).v;
+    else
+      to = of(elements).v;
   }
 }
 
@@ -262,13 +258,17 @@ template <std::size_t... Reduced>
 constexpr void reduce_axes(const auto& of, const auto& x, auto& out) noexcept {
   using TensorX = std::remove_cvref_t<decltype(x)>;
   using Out = std::remove_cvref_t<decltype(out)>;
+  using Result = std::remove_cvref_t<decltype(*out.data())>;
   constexpr auto walk = walk_through_reduced<TensorX, Reduced...>();
   constexpr auto kept = walk_through_kept<Out, TensorX, Reduced...>();
   constexpr bool last = Kept<TensorX, Reduced...>::is_reduced(Axes<TensorX>::rank - 1);
+  static_assert(std::is_same_v<Result, float> || walk.elements() <= 65536,
+                "an index among more than 65,536 elements is no Token");
   on_native_port([&](auto port) {
     kernel::for_each_row<kept>([&](const auto& at) TINYATTN_INLINE_LAMBDA {
-      reduce_row<decltype(port), walk, kept.innermost(), last>(of, x.data() + at[1],
-                                                               out.data() + at[0]);
+      reduce_row<decltype(port), last>(of, kernel::ConstantWalk<walk>{},
+                                       kernel::ConstantWalk<kept>{}, x.data() + at[1],
+                                       out.data() + at[0]);
     });
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Shapes: tensors whose extents are part of their type, and views of their columns. A tensor owns
+// Shapes: tensors whose extents are part of their type, and views of their elements. A tensor owns
 // its elements, in place and row-major; there is no heap and nothing to free, and a constexpr
 // tensor lies in flash. And the types of weights.
 #pragma once
@@ -126,6 +126,33 @@ struct MatrixView {
   }
 };
 
+// The extents of a view.
+template <std::size_t... Each>
+using Extents = std::index_sequence<Each...>;
+// How far apart the elements of each axis of a view are: 0 repeats them.
+template <std::ptrdiff_t... Each>
+using Strides = std::integer_sequence<std::ptrdiff_t, Each...>;
+
+// A view of any rank: StridedView<const float, Extents<3, 4>, Strides<1, 3>>{m.data()} is the
+// transpose of a matrix [4, 3]. It copies nothing; what it views must exist as long as it does.
+template <class Element, class ExtentsOfAxes, class StridesOfAxes>
+struct StridedView;
+
+// The same, by its axes.
+template <class Element, std::size_t... Extent, std::ptrdiff_t... Stride>
+struct StridedView<Element, Extents<Extent...>, Strides<Stride...>> {
+  static_assert(sizeof...(Extent) != 0 && sizeof...(Extent) == sizeof...(Stride),
+                "a view needs an extent and a stride for each axis");
+  static_assert(((Extent != 0) && ...), "an extent must not be zero");
+
+  using value_type = std::remove_const_t<Element>;  // type of an element
+
+  Element* first;  // the element whose indices are all 0
+
+  // Returns a pointer to that element.
+  TINYATTN_ALWAYS_INLINE constexpr Element* data() const noexcept { return first; }
+};
+
 // A height and a width, such as those of a kernel; one number is both.
 struct Size2d {
   std::size_t height, width;  // rows and columns
@@ -194,14 +221,16 @@ using WithCols = decltype(LayoutOf<TensorM>::template with_cols<Cols>(
 template <class TensorM>
 using Like = WithCols<TensorM, LayoutOf<TensorM>::cols>;
 
-// The attention weights for queries of the shape of TensorM: [..., num_heads, tokens, source
-// tokens].
-template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
-auto with_heads(std::index_sequence<Batch...>)
-    -> Tensor<float, Batch..., NumHeads, LayoutOf<TensorM>::rows, SourceTokens>;
+// The tensor [Batch..., Extents...] of floats, where Batch are those of TensorM.
+template <class Element, std::size_t... Extents, std::size_t... Batch>
+auto with_batch(std::index_sequence<Batch...>) -> Tensor<Element, Batch..., Extents...>;
+template <class TensorM, std::size_t... Extents>
+using WithBatch =
+    decltype(with_batch<float, Extents...>(typename LayoutOf<TensorM>::batch_extents{}));
+
+// The attention weights for queries of the shape of TensorM.
 template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens>
-using WithHeads = decltype(with_heads<TensorM, NumHeads, SourceTokens>(
-    typename LayoutOf<TensorM>::batch_extents{}));
+using WithHeads = WithBatch<TensorM, NumHeads, LayoutOf<TensorM>::rows, SourceTokens>;
 
 // The first element of matrix `index` of a batch.
 template <class TensorM>

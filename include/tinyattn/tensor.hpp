@@ -6,7 +6,7 @@
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
-#include <utility>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -50,27 +50,19 @@ constexpr Tensor<Element, Extents...> ones() noexcept {
   return full<Element, Extents...>(Element{1});
 }
 
-// Returns a view of columns first .. first + Count - 1 of m, which must exist (checked as an index
-// is). It does not copy the elements, and is valid only as long as m.
-template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
-constexpr MatrixView<Element, Rows, Count, Cols> columns(Matrix<Element, Rows, Cols>& m,
-                                                         std::size_t first) noexcept {
-  static_assert(Count <= Cols, "a view has no more columns than its matrix");
-  TINYATTN_CHECK_INDEX(first <= Cols - Count);
-  return {m.data() + first};
+// Returns a view of columns first .. first + Count - 1 of a matrix or a view, which must exist
+// (checked as an index is). It does not copy the elements, and is valid only as long as m.
+template <std::size_t Count, tensor_like TensorM>
+requires(detail::LayoutOf<TensorM>::rank == 2) constexpr auto columns(TensorM& m,
+                                                                      std::size_t first) noexcept {
+  using Layout = detail::LayoutOf<TensorM>;
+  using Element = std::remove_pointer_t<decltype(m.data())>;
+  static_assert(Count <= Layout::cols, "a view has no more columns than its matrix");
+  TINYATTN_CHECK_INDEX(first <= Layout::cols - Count);
+  return MatrixView<Element, Layout::rows, Count, Layout::stride>{m.data() + first};
 }
-
-template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
-constexpr MatrixView<const Element, Rows, Count, Cols> columns(const Matrix<Element, Rows, Cols>& m,
-                                                               std::size_t first) noexcept {
-  static_assert(Count <= Cols, "a view has no more columns than its matrix");
-  TINYATTN_CHECK_INDEX(first <= Cols - Count);
-  return {m.data() + first};
-}
-
-template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
-void columns(const Matrix<Element, Rows, Cols>&&,
-             std::size_t) = delete;  // the view would outlive a temporary
+template <std::size_t Count, tensor_like TensorM>
+void columns(const TensorM&&, std::size_t) = delete;  // the view would outlive a temporary
 
 // --- Copies: into `out`, or by value, on the stack. ---
 
@@ -85,15 +77,6 @@ consteval bool check_copy() noexcept {
   return takes;
 }
 
-// The tensor of the rows of both, matrix by matrix of a batch.
-template <class Element, std::size_t Rows, std::size_t Cols, std::size_t... Batch>
-auto with_rows(std::index_sequence<Batch...>) -> Tensor<Element, Batch..., Rows, Cols>;
-template <class TensorA, class TensorB>
-using WithRowsOfBoth =
-    decltype(with_rows<typename TensorA::value_type,
-                       LayoutOf<TensorA>::rows + LayoutOf<TensorB>::rows, LayoutOf<TensorA>::cols>(
-        typename LayoutOf<TensorA>::batch_extents{}));
-
 // Copies matrix `index` of m to the rows that start at `to`, `stride` elements apart.
 template <class TensorM, class Element>
 constexpr void copy_rows(const TensorM& m, std::size_t index, Element* to,
@@ -104,14 +87,24 @@ constexpr void copy_rows(const TensorM& m, std::size_t index, Element* to,
       to[i * stride + j] = from[i * LayoutOf<TensorM>::stride + j];
 }
 
-// Copies both to `out`, matrix by matrix of a batch: b begins `distance` elements after a.
-template <class TensorA, class TensorB, class Out>
-constexpr void copy_both(const TensorA& a, const TensorB& b, Out& out,
-                         std::size_t distance) noexcept {
-  for (std::size_t i = 0; i < LayoutOf<TensorA>::batch; ++i) {
-    copy_rows(a, i, matrix_at(out, i), LayoutOf<Out>::stride);
-    copy_rows(b, i, matrix_at(out, i) + distance, LayoutOf<Out>::stride);
-  }
+// Copies both to `out`, or to the result Both, matrix by matrix of a batch, if they `fit`: b begins
+// behind the columns of a, or behind its rows.
+template <class Both, bool fit, bool in_columns, class TensorA, class TensorB, class... Out>
+constexpr auto concat(const TensorA& a, const TensorB& b, Out&... out) noexcept {
+  using LayoutA = LayoutOf<TensorA>;
+  return into<Both>(
+      [&]<class To>(To& to) {
+        if constexpr (fit && check_copy<To, TensorA, TensorB>()) {
+          static_assert(same_shape<To, Both>, "out must have the columns, or the rows, of a and b");
+          constexpr std::size_t stride = LayoutOf<To>::stride,
+                                distance = in_columns ? LayoutA::cols : LayoutA::rows * stride;
+          for (std::size_t i = 0; i < LayoutA::batch; ++i) {
+            copy_rows(a, i, matrix_at(to, i), stride);
+            copy_rows(b, i, matrix_at(to, i) + distance, stride);
+          }
+        }
+      },
+      out...);
 }
 
 }  // namespace detail
@@ -169,14 +162,7 @@ constexpr auto concat_columns(const TensorA& a, const TensorB& b, Out&... out) n
   using Both = detail::WithCols<TensorA, LayoutA::cols + LayoutB::cols>;
   constexpr bool rows = LayoutA::rows == LayoutB::rows && detail::same_batch<TensorA, TensorB>;
   static_assert(rows, "a and b must have the same number of rows");
-  return detail::into<Both>(
-      [&]<class To>(To& to) {
-        if constexpr (rows && detail::check_copy<To, TensorA, TensorB>()) {
-          static_assert(detail::same_shape<To, Both>, "out must have the columns of a and of b");
-          detail::copy_both(a, b, to, LayoutA::cols);
-        }
-      },
-      out...);
+  return detail::concat<Both, rows, true>(a, b, out...);
 }
 
 TINYATTN_DIAGNOSTIC(
@@ -189,18 +175,13 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
 requires detail::at_most_one<Out...>
 constexpr auto concat_rows(const TensorA& a, const TensorB& b, Out&... out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
-  using Both = detail::WithRowsOfBoth<TensorA, TensorB>;
-  constexpr bool cols =
-      LayoutA::cols == detail::LayoutOf<TensorB>::cols && detail::same_batch<TensorA, TensorB>;
+  using LayoutB = detail::LayoutOf<TensorB>;
+  using Both =
+      decltype(detail::with_batch<typename TensorA::value_type, LayoutA::rows + LayoutB::rows,
+                                  LayoutA::cols>(typename LayoutA::batch_extents{}));
+  constexpr bool cols = LayoutA::cols == LayoutB::cols && detail::same_batch<TensorA, TensorB>;
   static_assert(cols, "a and b must have the same number of columns");
-  return detail::into<Both>(
-      [&]<class To>(To& to) {
-        if constexpr (cols && detail::check_copy<To, TensorA, TensorB>()) {
-          static_assert(detail::same_shape<To, Both>, "out must have the rows of a and of b");
-          detail::copy_both(a, b, to, LayoutA::rows * detail::LayoutOf<To>::stride);
-        }
-      },
-      out...);
+  return detail::concat<Both, cols, false>(a, b, out...);
 }
 
 TINYATTN_DIAGNOSTIC(tensor_like First, concat_rows(const First&, ...),

@@ -10,7 +10,6 @@
 #include "tinyattn/attention.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/convolution.hpp"
-#include "tinyattn/convolution_2d.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/elementwise.hpp"
 #include "tinyattn/embedding.hpp"
@@ -40,4 +39,3 @@
 #include "tinyattn/transformer_decoder.hpp"
 #include "tinyattn/version.h"
 #include "tinyattn/weights.hpp"
-#include "tinyattn/window_pooling.hpp"

@@ -5,6 +5,7 @@
 
 #include "tinyattn/detail/optional.hpp"
 #include "tinyattn/kernel/text/encoding.hpp"
+#include "tinyattn/kernel/text/normalizer.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/token.hpp"
 
@@ -45,6 +46,8 @@ struct TokenizerConfig {
   bool whole_replacement = false;    // of bytes: nothing is merged with a part of U+FFFD
   bool divided_at_digits = false;    // of bytes: each digit is a text of its own
   bool prefix_before_words = false;  // dummy_prefix is not put before a text that begins with one
+  std::size_t num_rules = 0;         // of SentencePiece's normalizer
+  std::size_t rule_text_size = 0;    // bytes of what they replace, and by what
 };
 
 }  // namespace tinyattn
@@ -89,6 +92,9 @@ struct Tokenizer {
   // The length of a piece, and its position in the text.
   using Place = std::conditional_t<length_bits + detail::bits_for(config.text_size) <= 16,
                                    std::uint16_t, std::uint32_t>;
+  // The position of a rule in their text.
+  using RulePlace =
+      std::conditional_t<config.rule_text_size <= 65535, std::uint16_t, std::uint32_t>;
 
   char text[config.text_size + 1];  // the bytes of the pieces
   // Of each token the position and the length of its piece; of the tokens of bytes none.
@@ -101,12 +107,21 @@ struct Tokenizer {
   [[no_unique_address]] detail::Table<Token, config.has_ranks ? config.num_merges : 0> ranks;
   // The tokens of symbols that are no text, such as the end of a text.
   [[no_unique_address]] detail::Table<Token, config.num_hidden> hidden;
+  // Of each rule of the normalizer the bytes that it replaces, and those by which it does.
+  [[no_unique_address]] detail::Table<char, config.num_rules == 0 ? 0 : config.rule_text_size + 1>
+      rule_text{};
+  // Where each rule begins there, and where the last ends.
+  [[no_unique_address]] detail::Table<RulePlace, config.num_rules == 0 ? 0 : config.num_rules + 1>
+      rules{};
+  // How many bytes each rule replaces.
+  [[no_unique_address]] detail::Table<std::uint8_t, config.num_rules> rule_sizes{};
 
   // Appends the tokens of `input` to tokens[0 .. count), and moves `count` on. If there is no room
   // for one token for each byte of the text and one more, returns too_many_tokens; count stays as
   // it was, and tokens from `count` on are undefined. Likewise if the tokens themselves do not fit:
-  // a byte that is no UTF-8 may become three, those of U+FFFD. A tokenizer of characters returns
-  // unknown_token for a character that it does not have.
+  // a byte that is no UTF-8 may become three, those of U+FFFD; and SentencePiece's normalizer makes
+  // up to six characters of a byte. A tokenizer of characters returns unknown_token for a character
+  // that it does not have.
   [[nodiscard]] constexpr Status encode(std::string_view input, std::span<Token> tokens,
                                         std::size_t& count) const noexcept {
     if (tokens.size() < count || tokens.size() - count <= input.size())
@@ -150,6 +165,11 @@ struct Tokenizer {
       kernel::encode_bytes<encoding>(pieces(), begin, end, out);
     else if constexpr (config.kind == TokenizerKind::llama2c)
       kernel::encode_text<encoding>(pieces(), kernel::Llama2cText(begin, end), out);
+    else if constexpr (config.num_rules != 0)
+      kernel::encode_text<encoding>(pieces(),
+                                    kernel::NormalizedSentence<Tokenizer>(
+                                        *this, begin, end, encoding.has_prefix, encoding.removes),
+                                    out);
     else
       kernel::encode_text<encoding>(pieces(),
                                     kernel::Sentence(begin, end, encoding.has_prefix,

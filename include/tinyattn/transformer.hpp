@@ -51,9 +51,6 @@ struct TransformerBlock {
   using Hidden = FeedForward<config.feed_forward>;         // type of the member feed_forward
   // LayerNorm or RmsNorm, as config.normalization says.
   using Norm = detail::Norm<config.normalization, config.feed_forward.d_model>;
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>(),
-                               parameter_bytes = detail::bytes_of_parameters<TransformerBlock>();
 
   static constexpr std::size_t num_blocks = 1;  // as a Transformer of one block
 
@@ -103,12 +100,7 @@ struct TransformerBlock {
                       "(x, cache, out, workspace) with a Cache and its Workspace; out is a tensor "
                       "or a MatrixView, neither const nor a temporary")
 
-  friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
-
-  using Members = detail::Members<
-      detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
-      &TransformerBlock::attention_norm, &TransformerBlock::attention,
-      &TransformerBlock::feed_forward_norm, &TransformerBlock::feed_forward>;
+  TINYATTN_MODULE(TransformerBlock, attention_norm, attention, feed_forward_norm, feed_forward)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
     using Plain =
@@ -127,9 +119,6 @@ struct Transformer {
 
   using Block = TransformerBlock<config.block>;  // type of a block
   using Norm = typename Block::Norm;             // type of the final norm, and of those in blocks
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>(),
-                               parameter_bytes = detail::bytes_of_parameters<Transformer>();
 
   static constexpr std::size_t num_blocks = config.num_layers;  // in `blocks`
 
@@ -141,20 +130,9 @@ struct Transformer {
   struct Workspace : Block::Workspace {};
 
   // The caches of all blocks, each with the same number of tokens.
-  struct Cache {
+  struct Cache : detail::CachesOfBlocks<typename Block::Cache, config.num_layers> {
     // All the scratch of a call with the cache.
     using Workspace = typename Block::Cache::Workspace;
-
-    // Returns the number of tokens in the cache.
-    constexpr std::size_t size() const noexcept { return blocks[0].size(); }
-    // Removes all tokens.
-    constexpr void clear() noexcept {
-      for (auto& block : blocks) block.clear();
-    }
-    // Whether there is room for `count` more tokens.
-    constexpr bool has_room(std::size_t count) const noexcept { return blocks[0].has_room(count); }
-
-    typename Block::Cache blocks[config.num_layers];  // of each block
   };
 
   // Applies all blocks, then the final norm, in the forms of TransformerBlock::forward. In a
@@ -170,10 +148,7 @@ struct Transformer {
                       "(x, cache, out, workspace) with a Cache and its Workspace; out is a tensor "
                       "or a MatrixView, neither const nor a temporary")
 
-  friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
-
-  using Members = detail::Members<detail::names<"blocks", "final_norm">, &Transformer::blocks,
-                                  &Transformer::final_norm>;
+  TINYATTN_MODULE(Transformer, blocks, final_norm)
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

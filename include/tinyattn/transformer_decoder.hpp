@@ -49,15 +49,8 @@ struct TransformerDecoderBlock {
   Norm feed_forward_norm;          // [d_model]
   Hidden feed_forward;             // of d_model features
 
-  friend constexpr bool operator==(const TransformerDecoderBlock&,
-                                   const TransformerDecoderBlock&) = default;
-
-  using Members = detail::Members<
-      detail::names<"attention_norm", "attention", "cross_attention_norm", "cross_attention",
-                    "feed_forward_norm", "feed_forward">,
-      &TransformerDecoderBlock::attention_norm, &TransformerDecoderBlock::attention,
-      &TransformerDecoderBlock::cross_attention_norm, &TransformerDecoderBlock::cross_attention,
-      &TransformerDecoderBlock::feed_forward_norm, &TransformerDecoderBlock::feed_forward>;
+  TINYATTN_MODULE(TransformerDecoderBlock, attention_norm, attention, cross_attention_norm,
+                  cross_attention, feed_forward_norm, feed_forward)
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(
       const TransformerDecoderBlock& block) noexcept {
@@ -82,9 +75,8 @@ struct TransformerDecoder {
 
   using Block = TransformerDecoderBlock<config.block>;  // type of a block
   using Norm = typename Block::Norm;  // type of the final norm, and of those in blocks
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<TransformerDecoder>(),
-                               parameter_bytes = detail::bytes_of_parameters<TransformerDecoder>();
+
+  static constexpr std::size_t num_blocks = config.num_layers;  // in `blocks`
 
   Block blocks[config.num_layers];  // in the order in which they are applied
   // [d_model]
@@ -96,7 +88,8 @@ struct TransformerDecoder {
   // The keys and values of a source, and those of the tokens so far, of all blocks. size() is the
   // number of tokens without those of the source, clear() removes them, and has_room(count) says
   // whether there is room for more.
-  struct Cache : detail::DecoderCache<config.block, config.num_layers> {
+  struct Cache
+      : detail::CachesOfBlocks<detail::DecoderBlockCache<config.block>, config.num_layers> {
     // All the scratch of a call with the cache.
     struct Workspace : detail::DecoderCachedWorkspace<config.block> {};
   };
@@ -159,8 +152,8 @@ struct TransformerDecoder {
   constexpr Status forward(const tensor_like auto& x, detail::count_like auto num_tokens,
                            OwnCache& cache, tensor_like auto& out,
                            OwnWorkspace& workspace) const noexcept {
-    return detail::forward_decoder_cached<config.block>(
-        *this, x, static_cast<std::size_t>(num_tokens), cache, out, workspace);
+    return detail::forward_cached_blocks<config.block>(*this, static_cast<std::size_t>(num_tokens),
+                                                       x, cache, out, workspace);
   }
   // The same for all rows of x.
   template <tensor_like TensorX, class OwnCache, class OwnWorkspace>
@@ -176,10 +169,7 @@ struct TransformerDecoder {
       "memory, or (x, cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
       "MatrixView, neither const nor a temporary")
 
-  friend constexpr bool operator==(const TransformerDecoder&, const TransformerDecoder&) = default;
-
-  using Members = detail::Members<detail::names<"blocks", "final_norm">,
-                                  &TransformerDecoder::blocks, &TransformerDecoder::final_norm>;
+  TINYATTN_MODULE(TransformerDecoder, blocks, final_norm)
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -7,7 +7,7 @@ from . import tree
 
 NAME = "tinyattn"
 # of src/: the units that a firmware compiles; its flags choose the port
-COMPILED = ("attention.cpp", "encoders.cpp", "models.cpp", "int8.cpp")
+COMPILED = ("attention.cpp", "encoders.cpp", "models.cpp", "int8.cpp", "primitives.cpp")
 KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m",
             "risc-v", "constexpr")
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"

@@ -10,6 +10,7 @@ import pathlib
 import re
 import sys
 import tomllib
+import typing
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -20,6 +21,15 @@ A wrong shape, a wrong flag or a wrong argument does not compile, and a diagnost
 this page for some of its words. GCC and Clang print the diagnostic after `static assertion failed` or `#error`; the
 lines around it say which call of yours caused it.
 """
+
+
+class Entry(typing.NamedTuple):
+    """An entry of errors.toml."""
+
+    title: str  # of its section
+    says: str
+    means: str
+    mend: str
 
 
 @functools.cache
@@ -35,16 +45,17 @@ def diagnostics():
 @functools.cache
 def by_entry():
     """Returns pairs of an entry of errors.toml and its diagnostics, and the diagnostics that no entry matches."""
-    entries = tomllib.loads((HERE / "errors.toml").read_text(encoding="utf-8"))["diagnostic"]
-    pairs, left = [(entry, []) for entry in entries], []
+    sections = tomllib.loads((HERE / "errors.toml").read_text(encoding="utf-8"))
+    pairs, left = [(Entry(title, says, *texts), []) for title, section in sections.items()
+                   for says, texts in section.items()], []
     for diagnostic in diagnostics():
-        next((found for entry, found in pairs if re.search(entry["says"], diagnostic)), left).append(diagnostic)
+        next((found for entry, found in pairs if re.search(entry.says, diagnostic)), left).append(diagnostic)
     return pairs, left
 
 
 def anchor(entry):
     """Returns the anchor of an entry, made of its regular expression: it is stable as long as that is."""
-    return "errors_" + re.sub(r"\W+", "_", entry["says"]).strip("_").lower()[:60]
+    return "errors_" + re.sub(r"\W+", "_", entry.says).strip("_").lower()[:60]
 
 
 def links(headers):
@@ -61,8 +72,8 @@ def box(entry, found, headers):
     origins = ", ".join(f'<a href="{headers[file]}">{file}</a>' for file in files)
     terms = "</dt><dt>".join(map(escaped, sorted(found)))
     return (f'<dl class="diagnostics"><dt><a class="anchor" id="{anchor(entry)}"></a>{terms}</dt><dd>'
-            f'<b>What it means.</b> {with_code(entry["means"])}<br/>'
-            f'<b>How to mend it.</b> {with_code(entry["mend"])}<br/><small>{origins}</small></dd></dl>\n')
+            f'<b>What it means.</b> {with_code(entry.means)}<br/>'
+            f'<b>How to mend it.</b> {with_code(entry.mend)}<br/><small>{origins}</small></dd></dl>\n')
 
 
 def escaped(text):
@@ -76,9 +87,10 @@ def with_code(text):
 
 def page(headers):
     """Returns the page. `headers`: {header: its page}"""
-    parts = [f"# {TITLE} {{#errors}}\n", HEAD]
+    parts, title = [f"# {TITLE} {{#errors}}\n", HEAD], None
     for entry, found in by_entry()[0]:
-        parts += [f"## {entry['title']} {{#{anchor(entry)}_and_others}}\n"] if "title" in entry else []
+        parts += [f"## {entry.title} {{#{anchor(entry)}_and_others}}\n"] if entry.title != title else []
+        title = entry.title
         parts.append(box(entry, found, headers))
     return "\n".join(parts)
 
@@ -86,5 +98,5 @@ def page(headers):
 if __name__ == "__main__":
     pairs, left = by_entry()
     problems = [f"no entry of errors.toml explains: {diagnostic}" for diagnostic in left] + [
-        f"no header says what errors.toml explains: {entry['says']}" for entry, found in pairs if not found]
+        f"no header says what errors.toml explains: {entry.says}" for entry, found in pairs if not found]
     sys.exit("\n".join(problems) or None)

@@ -29,6 +29,10 @@ SECTION = re.compile(r"^// --- (.*) ---\n", re.MULTILINE)
 OF_ELEMENTS = re.compile(r"""^(\#define[ ]TINYATTN_FUNCTION_OF_.*\)[ ])?
     TINYATTN_(FUNCTION|OF_VECTOR|OF_FLOATS?)\((\w+),\s*
     (?:(?:<class[ ]Port>)?\(([^()]*)\),\s*)?((?:.|\n)*?)\)\n(?=\n|//|\#|TINYATTN)""", re.MULTILINE | re.VERBOSE)
+# What a module declares besides its members.
+MODULE = re.compile(r"^ +TINYATTN_MODULE\([^()]*\)$", re.MULTILINE)
+OF_MODULE = (" /** The number of weights and biases. */ static constexpr std::size_t parameter_count = 0;"
+             " /** The bytes that they take. */ static constexpr std::size_t parameter_bytes = 0;")
 NAMESPACE = re.compile(r"^namespace tinyattn \{( namespace compiled \{)?( inline namespace \w+ \{)?$", re.MULTILINE)
 INNER_NAMESPACE = re.compile(r"^(namespace (function|reduction) \{)$((?:.|\n)*?)^(})  // namespace \2$", re.MULTILINE)
 END_OF_NAMESPACE = re.compile(r"^(}+)  // namespace tinyattn\b(?!.*detail).*", re.MULTILINE)
@@ -117,6 +121,7 @@ def shown(header):
     text = for_each_name(text).replace("///", "/// @file", 1)  # the first comment, which stands alone, too
     text = re.sub(r"/// (For kernels|As the kernels see)", r"/// @private \1", text)
     text = re.sub(r"(TINYATTN_(?:ENUMERATOR|FUNCTION|BACKWARD)_OF_\w+\(.*\)) ", r"\1 /** formula */ ", text)
+    text = MODULE.sub(lambda found: OF_MODULE + "\n" * found[0].count("\n"), text)
     text = text.replace("inline namespace TINYATTN_PORT_NAMESPACE", 'extern "C++"')
     return NOT_FOR_USERS.sub(r"\1/** @private */ ", text)
 

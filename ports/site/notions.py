@@ -16,8 +16,9 @@ INCLUDE = HERE.parents[1] / "include" / "tinyattn"
 def read():
     """Returns {id: entry} of notions.toml, in its order; a pattern is the headers that it matches."""
     notions = tomllib.loads((HERE / "notions.toml").read_text(encoding="utf-8"))
-    for notion in notions.values():
-        notion["headers"] = [file.relative_to(INCLUDE).as_posix() for pattern in notion["headers"]
+    for name, notion in notions.items():
+        notion.setdefault("title", name.replace("_", " ").capitalize())
+        notion["headers"] = [file.relative_to(INCLUDE).as_posix() for pattern in notion.get("headers", [f"{name}.hpp"])
                              for file in sorted(INCLUDE.glob(pattern))]
     return notions
 

@@ -29,7 +29,7 @@ const char* lacking_port() {
 
 int main(int argc, char** argv) {
   if (const char* const port = lacking_port()) {
-    for (const char* text : {"1..1\nok 1 - answers # SKIP this processor lacks ", port, "\n"}) print(text);
+    print("1..1\nok 1 - answers # SKIP this processor lacks ", port, "\n");
     return 0;
   }
   return run(operations, calls_of(argc, argv, 120));

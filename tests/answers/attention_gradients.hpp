@@ -63,30 +63,26 @@ inline void attention_gradients(Call& call) {
   const kernel::Output weights{call.garbage(height * row_size), row_size}, d_scores{call.garbage(height * row_size), row_size};
   Philox4x32 generator(random.below(1000));
   plain::copy(query, d_query.of_kernel);
-  computes(
-      call,
-      [&] {
-        const kernel::AttentionBackward all{
-            tokens, height,          key_dim,           value_dim, index,    d_query.of_kernel,           key,
-            value,  d_key.of_kernel, d_value.of_kernel, weights,   d_scores, plain::inverse_sqrt(key_dim)};
-        const auto backward = [&](const auto& under, const auto& dropout) {
-          kernel::attend_backward<Port>(all, under, dropout, [&](const kernel::QueryBlock& block, kernel::Output) -> kernel::Dense {
-            return d_out.from(block.first);
-          });
-        };
-        with_mask(mask, sources, [&](const auto& under) {
-          if (drops)
-            backward(under, WeightsReplay{generator, tokens});
-          else
-            backward(under, kernel::NoReplay{});
-        });
-      },
-      [&] {
-        const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * tokens, sources);
-        const plain::Input factors = dropout;
-        plain::attention_backward(query, key, value, mask, d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin,
-                                  drops ? factors.rows_from(index * tokens) : factors);
-      });
+  by_kernel(call, [&] {
+    const kernel::AttentionBackward all{tokens, height,          key_dim,           value_dim, index,    d_query.of_kernel,           key,
+                                        value,  d_key.of_kernel, d_value.of_kernel, weights,   d_scores, plain::inverse_sqrt(key_dim)};
+    const auto backward = [&](const auto& under, const auto& dropout) {
+      kernel::attend_backward<Port>(
+          all, under, dropout, [&](const kernel::QueryBlock& block, kernel::Output) -> kernel::Dense { return d_out.from(block.first); });
+    };
+    with_mask(mask, sources, [&](const auto& under) {
+      if (drops)
+        backward(under, WeightsReplay{generator, tokens});
+      else
+        backward(under, kernel::NoReplay{});
+    });
+  });
+  by_twin([&] {
+    const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * tokens, sources);
+    const plain::Input factors = dropout;
+    plain::attention_backward(query, key, value, mask, d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin,
+                              drops ? factors.rows_from(index * tokens) : factors);
+  });
   gives(call, d_query, d_key, d_value);
 }
 
@@ -104,31 +100,15 @@ inline void gives(Call& call, const GradientsOfLayer& gradients) {
 
 struct DrawnLayer {
   Size d_in, d_out, heads, head_dim, group;
-  tinyattn_linear query, key, value, output;
+  tinyattn_linear query, key, value, out_proj;
   DrawnRotation rotation;
 
   Size kv() const { return d_out / group; }
-  plain::Layer plainly(const plain::Rotation& plain_rotation) const {
-    using test::plainly;
-    return {heads,
-            heads / group,
-            plainly(query, d_in, d_out),
-            plainly(key, d_in, kv()),
-            plainly(value, d_in, kv()),
-            plainly(output, d_out, d_out),
-            plain_rotation};
-  }
+  plain::Layer plainly(const plain::Rotation& by) const { return test::plainly(*this, d_in, d_out, heads, heads / group, by); }
   plain::Layer plainly() const { return plainly(rotation.plainly()); }
   kernel::Layer<> without_groups() const {
-    return {d_in,
-            d_out,
-            heads,
-            head_dim,
-            plain::inverse_sqrt(head_dim),
-            projection(query),
-            projection(key),
-            projection(value),
-            projection(output)};
+    const kernel::Projection<> its_query = projection(query), its_key = projection(key), its_value = projection(value);
+    return {d_in, d_out, heads, head_dim, plain::inverse_sqrt(head_dim), its_query, its_key, its_value, projection(out_proj)};
   }
   kernel::GroupedLayer<> by_table() const {
     const bool is_interleaved = rotation.rotary == TINYATTN_INTERLEAVED;
@@ -149,7 +129,7 @@ inline DrawnLayer draw_layer(Call& call, Size d_in, Size heads, Size head_dim, S
 inline GradientsOfLayer draw_gradients(Call& call, const DrawnLayer& layer) {
   const Gradient query = draw_gradients(call, layer.d_in, layer.d_out), key = draw_gradients(call, layer.d_in, layer.kv());
   const Gradient value = draw_gradients(call, layer.d_in, layer.kv());
-  return {query, key, value, layer.output.weight == nullptr ? Gradient{} : draw_gradients(call, layer.d_out, layer.d_out)};
+  return {query, key, value, layer.out_proj.weight == nullptr ? Gradient{} : draw_gradients(call, layer.d_out, layer.d_out)};
 }
 
 // Self-attention, one memory for keys and values, or separate inputs; the first input's gradient may accumulate. Dropout only in
@@ -175,36 +155,34 @@ inline void layer_gradients(Call& call) {
   const Rows key = inputs == 1 ? query : source, value = inputs == 1 ? query : third;
   float* const scratch = call.garbage(kernel::layer_backward_scratch<Port>(layer.d_out, layer.kv(), head_dim, context));
   Philox4x32 generator(random.below(1000));
-  computes(
-      call,
-      [&] {
-        const kernel::BackwardElement element{
-            index, tokens, sources, query, key, value, d_out, d_query.of_kernel, d_key.of_kernel, d_value.of_kernel, goes_on};
-        const auto parts = kernel::layer_backward_parts<Port>(scratch, layer.d_out, layer.kv(), head_dim, context);
-        const auto backward = [&](const auto& of_kernel, const auto& under, const auto& dropout) {
-          kernel::layer_backward<Port>(of_kernel, gradient, parts, element, under, dropout);
-        };
-        with_mask(mask, sources, [&]<class Mask>(const Mask& under) {
-          if (drops) return backward(layer.by_table(), under, WeightsReplay{generator, tokens});
-          if constexpr (std::is_same_v<Mask, kernel::Band>) {
-            if (layer.rotation.speeds != nullptr) return backward(layer.by_speeds(), under, kernel::NoReplay{});
-          } else if (layer.group == 1 && layer.rotation.cosines == nullptr) {
-            return backward(layer.without_groups(), under, kernel::NoReplay{});
-          }
-          backward(layer.by_table(), under, kernel::NoReplay{});
-        });
-      },
-      [&] {
-        const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * heads * tokens, tokens);
-        const plain::Input factors = dropout;
-        if (!goes_on) plain::clear(d_query.of_twin);
-        if (inputs > 1) plain::clear(d_key.of_twin);
-        if (inputs > 2) plain::clear(d_value.of_twin);
-        const plain::Matrix cosines(context, head_dim / 2), sines(context, head_dim / 2);
-        plain::layer_backward(layer.plainly(layer.rotation.plainly(cosines, sines)), plain_query, inputs == 1 ? plain_query : source,
-                              inputs == 1 ? plain_query : third, mask, plain_d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin,
-                              gradient.of_twin(), drops ? factors.rows_from(index * heads * tokens) : factors);
-      });
+  by_kernel(call, [&] {
+    const kernel::BackwardElement element{
+        index, tokens, sources, query, key, value, d_out, d_query.of_kernel, d_key.of_kernel, d_value.of_kernel, goes_on};
+    const auto parts = kernel::layer_backward_parts<Port>(scratch, layer.d_out, layer.kv(), head_dim, context);
+    const auto backward = [&](const auto& of_kernel, const auto& under, const auto& dropout) {
+      kernel::layer_backward<Port>(of_kernel, gradient, parts, element, under, dropout);
+    };
+    with_mask(mask, sources, [&]<class Mask>(const Mask& under) {
+      if (drops) return backward(layer.by_table(), under, WeightsReplay{generator, tokens});
+      if constexpr (std::is_same_v<Mask, kernel::Band>) {
+        if (layer.rotation.speeds != nullptr) return backward(layer.by_speeds(), under, kernel::NoReplay{});
+      } else if (layer.group == 1 && layer.rotation.cosines == nullptr) {
+        return backward(layer.without_groups(), under, kernel::NoReplay{});
+      }
+      backward(layer.by_table(), under, kernel::NoReplay{});
+    });
+  });
+  by_twin([&] {
+    const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * heads * tokens, tokens);
+    const plain::Input factors = dropout;
+    if (!goes_on) plain::clear(d_query.of_twin);
+    if (inputs > 1) plain::clear(d_key.of_twin);
+    if (inputs > 2) plain::clear(d_value.of_twin);
+    const plain::Matrix cosines(context, head_dim / 2), sines(context, head_dim / 2);
+    plain::layer_backward(layer.plainly(layer.rotation.plainly(cosines, sines)), plain_query, inputs == 1 ? plain_query : source,
+                          inputs == 1 ? plain_query : third, mask, plain_d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin,
+                          gradient.of_twin(), drops ? factors.rows_from(index * heads * tokens) : factors);
+  });
   gives(call, gradient, d_query);
   if (inputs > 1) gives(call, d_key);
   if (inputs > 2) gives(call, d_value);
@@ -241,45 +219,43 @@ inline void block_gradients(Call& call) {
   Philox4x32 generator(random.below(1000));
   plain::copy(x, out.of_kernel);
   plain::copy(d_out, d_x.of_kernel);
-  computes(
-      call,
-      [&] {
-        using FeedForward = kernel::FeedForward<>;
-        const kernel::Block<kernel::GroupedLayer<>, FeedForward> block{
-            described(first_norm, d_model), layer.by_table(), described(second_norm, d_model),
-            FeedForward{d_model, d_hidden, activation, projection(up), projection(gate), projection(down)}, norm_first};
-        const kernel::BlockGradient gradient{of_first, of_layer, of_second, {of_up, of_gate, of_down}};
-        const kernel::BlockScratch<> forward_parts{
-            {part_of, d_model}, kernel::parts_of(scratch, d_model, layer.kv(), context, block_rows, query_rows), scratch, hidden_rows};
-        const kernel::BlockBackwardScratch<> backward_parts{
-            {input, d_model}, {part_of, d_model}, row, kernel::layer_backward_parts<Port>(scratch, d_model, layer.kv(), head_dim, context),
-            scratch,          hidden_rows};
-        const kernel::Mask all = described(mask, tokens), under = mask.is_causal ? kernel::and_causal(all) : all;
-        const auto both_passes = [&](const auto& dropout) {
-          kernel::forward_block_kept<Port>(block, forward_parts, tokens, out.of_kernel, kept, under, dropout);
-          kernel::block_backward<Port>(block, gradient, backward_parts, tokens, kept, d_x.of_kernel, under, dropout,
-                                       [&](kernel::Output to) { kernel::copy_rows<Port>(tokens, d_model, x, to); });
-        };
-        if (drops)
-          both_passes(BlockDropout(generator, 0, tokens));
-        else
-          both_passes(kernel::NoDropout{});
-      },
-      [&] {
-        const plain::Block block{
-            plainly(first_norm), layer.plainly(), plainly(second_norm),
-            plain::Hidden{plainly(up, d_model, d_hidden), plainly(gate, d_model, d_hidden), plainly(down, d_hidden, d_model), activation},
-            norm_first};
-        const plain::BlockGradient gradient{
-            of_first.of_twin(), of_layer.of_twin(), of_second.of_twin(), {of_up.of_twin(), of_gate.of_twin(), of_down.of_twin()}};
-        const plain::BlockDropout dropout(Rates::dropout_rate, Rates::residual_dropout_rate, drops ? &generator : nullptr, heads, tokens,
-                                          d_model);
-        plain::copy(x, d_x.of_twin);
-        plain::train(block, gradient, mask, dropout, d_x.of_twin, [&] {
-          plain::copy(d_x.of_twin, out.of_twin);
-          plain::copy(d_out, d_x.of_twin);
-        });
-      });
+  by_kernel(call, [&] {
+    using FeedForward = kernel::FeedForward<>;
+    const kernel::Block<kernel::GroupedLayer<>, FeedForward> block{
+        described(first_norm, d_model), layer.by_table(), described(second_norm, d_model),
+        FeedForward{d_model, d_hidden, activation, projection(up), projection(gate), projection(down)}, norm_first};
+    const kernel::BlockGradient gradient{of_first, of_layer, of_second, {of_up, of_gate, of_down}};
+    const kernel::BlockScratch<> forward_parts{
+        {part_of, d_model}, kernel::parts_of(scratch, d_model, layer.kv(), context, block_rows, query_rows), scratch, hidden_rows};
+    const kernel::BlockBackwardScratch<> backward_parts{
+        {input, d_model}, {part_of, d_model}, row, kernel::layer_backward_parts<Port>(scratch, d_model, layer.kv(), head_dim, context),
+        scratch,          hidden_rows};
+    const kernel::Mask all = described(mask, tokens), under = mask.is_causal ? kernel::and_causal(all) : all;
+    const auto both_passes = [&](const auto& dropout) {
+      kernel::forward_block_kept<Port>(block, forward_parts, tokens, out.of_kernel, kept, under, dropout);
+      kernel::block_backward<Port>(block, gradient, backward_parts, tokens, kept, d_x.of_kernel, under, dropout,
+                                   [&](kernel::Output to) { kernel::copy_rows<Port>(tokens, d_model, x, to); });
+    };
+    if (drops)
+      both_passes(BlockDropout(generator, 0, tokens));
+    else
+      both_passes(kernel::NoDropout{});
+  });
+  by_twin([&] {
+    const plain::Block block{
+        plainly(first_norm), layer.plainly(), plainly(second_norm),
+        plain::Hidden{plainly(up, d_model, d_hidden), plainly(gate, d_model, d_hidden), plainly(down, d_hidden, d_model), activation},
+        norm_first};
+    const plain::BlockGradient gradient{
+        of_first.of_twin(), of_layer.of_twin(), of_second.of_twin(), {of_up.of_twin(), of_gate.of_twin(), of_down.of_twin()}};
+    const plain::BlockDropout dropout(Rates::dropout_rate, Rates::residual_dropout_rate, drops ? &generator : nullptr, heads, tokens,
+                                      d_model);
+    plain::copy(x, d_x.of_twin);
+    plain::train(block, gradient, mask, dropout, d_x.of_twin, [&] {
+      plain::copy(d_x.of_twin, out.of_twin);
+      plain::copy(d_out, d_x.of_twin);
+    });
+  });
   gives(call, of_layer, of_first, of_second, of_up, of_gate, of_down, out, d_x);
 }
 

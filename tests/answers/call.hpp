@@ -128,9 +128,12 @@ class Call {
     if (!holds && failure_ == nullptr) failure_ = what;
   }
 
-  float* output(Size count) { return array(count, 42.0f); }
+  template <class Element = float>
+  Element* output(Size count) {
+    return array<Element>(count, 42);
+  }
   // Scratch or a cache, filled with garbage.
-  float* garbage(Size count) { return array(count, garbage_); }
+  float* garbage(Size count) { return array<float>(count, garbage_); }
   // Numbers below 1, of which a few may be replaced, or large ones.
   float* input(Size count, Numbers which = Numbers::small) {
     float* const first = arrays_.take<float>(count, 0);
@@ -188,8 +191,9 @@ class Call {
   }
 
  private:
-  float* array(Size count, float start) {
-    float* const first = arrays_.take<float>(count, count);
+  template <class Element>
+  Element* array(Size count, Element start) {
+    auto* const first = arrays_.take<Element>(count, count);
     std::fill_n(first, count, start);
     return first;
   }

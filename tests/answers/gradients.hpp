@@ -39,25 +39,23 @@ inline void linear_gradients(Call& call) {
   const Gradient gradient = draw_gradients(call, in, out);
   const Result d_x = draw_result(call, rows, in, draw_gap(call));
   if (begin != 1) draw_place(call, d_x, x);
-  computes(
-      call,
-      [&] {
-        const float* const weight = linear.weight.first;
-        kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
-        if (begin == 0)
-          kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
-        else if (begin == 1)
-          kernel::project_backward<Port, true>(rows, in, out, d_out, weight, d_x.of_kernel);
-        else
-          kernel::multiply_transposed<Port>(
-              kernel::Product<kernel::Dense, kernel::Transposed<>>{rows, out, in, d_out, {{weight, out}}, start.first, d_x.of_kernel});
-      },
-      [&] {
-        plain::add_gradient(plain_x, d_out, gradient.of_twin());
-        if (begin == 0) plain::clear(d_x.of_twin);
-        if (begin == 2) plain::copy(plain::Input{start.first, rows, in, 0}, d_x.of_twin);
-        plain::add_product(d_out, linear.weight, d_x.of_twin);
-      });
+  by_kernel(call, [&] {
+    const float* const weight = linear.weight.first;
+    kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
+    if (begin == 0)
+      kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
+    else if (begin == 1)
+      kernel::project_backward<Port, true>(rows, in, out, d_out, weight, d_x.of_kernel);
+    else
+      kernel::multiply_transposed<Port>(
+          kernel::Product<kernel::Dense, kernel::Transposed<>>{rows, out, in, d_out, {{weight, out}}, start.first, d_x.of_kernel});
+  });
+  by_twin([&] {
+    plain::add_gradient(plain_x, d_out, gradient.of_twin());
+    if (begin == 0) plain::clear(d_x.of_twin);
+    if (begin == 2) plain::copy(plain::Input{start.first, rows, in, 0}, d_x.of_twin);
+    plain::add_product(d_out, linear.weight, d_x.of_twin);
+  });
   gives(call, gradient, d_x);
 }
 
@@ -80,27 +78,25 @@ void adapted_linear(Call& call) {
     kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, projection.weight, gradient);
     kernel::project_backward<Port>(rows, in, out, d_out, projection.weight, d_x.of_kernel);
   };
-  computes(
-      call,
-      [&] {
-        if constexpr (kind == Kind::f32)
-          both_passes(linear.weight, kernel::NoScratch{});
-        else
-          both_passes(kernel::Int8Weights{linear.codes, linear.scales}, integers);
-      },
-      [&] {
-        const plain::Matrix low(rows, rank), floats(in, out);
-        const plain::Adapter plain_adapter{matrix(adapter.a, in, rank), matrix(adapter.b, rank, out), adapter.scale};
-        const plain::Linear base = plainly(linear, in, out);
-        base(x, result.of_twin);
-        plain::project_to_rank(x, plain_adapter.a, adapter.scale, low);
-        plain::add_from_rank(low, plain_adapter.b, result.of_twin);
-        for (Size i = 0; i < in; ++i)
-          for (Size o = 0; o < out; ++o)
-            (*floats)(i, o) =
-                kind == Kind::f32 ? base.weight(i, o) : plain::product(static_cast<float>(base.codes(o, i) - 128), base.scales[o]);
-        plain::rows_backward(plain::Linear{floats}, plain_adapter, x, d_out, d_x.of_twin, d_a.of_twin, d_b.of_twin);
-      });
+  by_kernel(call, [&] {
+    if constexpr (kind == Kind::f32)
+      both_passes(linear.weight, kernel::NoScratch{});
+    else
+      both_passes(kernel::Int8Weights{linear.codes, linear.scales}, integers);
+  });
+  by_twin([&] {
+    const plain::Matrix low(rows, rank), floats(in, out);
+    const plain::Adapter plain_adapter{matrix(adapter.a, in, rank), matrix(adapter.b, rank, out), adapter.scale};
+    const plain::Linear base = plainly(linear, in, out);
+    base(x, result.of_twin);
+    plain::project_to_rank(x, plain_adapter.a, adapter.scale, low);
+    plain::add_from_rank(low, plain_adapter.b, result.of_twin);
+    for (Size i = 0; i < in; ++i)
+      for (Size o = 0; o < out; ++o)
+        (*floats)(i, o) =
+            kind == Kind::f32 ? base.weight(i, o) : plain::product(static_cast<float>(base.codes(o, i) - 128), base.scales[o]);
+    plain::rows_backward(plain::Linear{floats}, plain_adapter, x, d_out, d_x.of_twin, d_a.of_twin, d_b.of_twin);
+  });
   gives(call, result, d_a, d_b, d_x);
 }
 inline void adapters(Call& call) {
@@ -118,14 +114,11 @@ inline void norm_gradients(Call& call) {
   const Result d_x = draw_wanted(call, rows, dim, draw_gap(call));
   draw_place(call, d_x, x, &d_out);
   float* const row = call.garbage(dim);
-  computes(
-      call,
-      [&] {
-        for (Size i = 0; i < rows; ++i)
-          kernel::norm_backward<Port>(described(norm, dim), gradient, x.from(i).first, d_out.from(i).first, d_x.of_kernel.from(i).first,
-                                      row);
-      },
-      [&] { plain::rows_backward(plainly(norm), plain_x, plain_d_out, d_x.of_twin, gradient.of_twin()); });
+  by_kernel(call, [&] {
+    for (Size i = 0; i < rows; ++i)
+      kernel::norm_backward<Port>(described(norm, dim), gradient, x.from(i).first, d_out.from(i).first, d_x.of_kernel.from(i).first, row);
+  });
+  by_twin([&] { plain::rows_backward(plainly(norm), plain_x, plain_d_out, d_x.of_twin, gradient.of_twin()); });
   gives(call, gradient, d_x);
 }
 
@@ -138,12 +131,10 @@ inline void activation_gradients(Call& call) {
   const plain::Input plain_x = x, plain_d_out = d_out;
   const Result d_x = draw_result(call, 1, count);
   draw_place(call, d_x, x, &d_out);
-  computes(
-      call, [&] { kernel::activation_backward_row<Port>(activation, x.first, d_out.first, d_x.of_kernel.first, count); },
-      [&] {
-        plain::combine(plain_x, plain_d_out, d_x.of_twin,
-                       [&](float at, float d) { return plain::product(plain::slope(activation, at), d); });
-      });
+  by_kernel(call, [&] { kernel::activation_backward_row<Port>(activation, x.first, d_out.first, d_x.of_kernel.first, count); });
+  by_twin([&] {
+    plain::combine(plain_x, plain_d_out, d_x.of_twin, [&](float at, float d) { return plain::product(plain::slope(activation, at), d); });
+  });
   gives(call, d_x);
 }
 
@@ -162,19 +153,17 @@ inline void feed_forward_gradients(Call& call) {
   const Result d_x = draw_wanted(call, rows, d_model, draw_gap(call));
   draw_place(call, d_x, x, &d_out);
   float* const scratch = call.garbage(kernel::hidden_backward_scratch(most, d_hidden, is_gated));
-  computes(
-      call,
-      [&] {
-        const kernel::FeedForward<> layer{d_model, d_hidden, activation, projection(up), projection(gate), projection(down)};
-        for (Size i = 0; i < rows; i += most)
-          kernel::feed_forward_backward<Port>(layer, {of_up, of_gate, of_down}, std::min(most, rows - i), x.from(i), d_out.from(i),
-                                              d_x.of_kernel.from(i), scratch, kernel::NoScratch{});
-      },
-      [&] {
-        const plain::Hidden layer{plainly(up, d_model, d_hidden), plainly(gate, d_model, d_hidden), plainly(down, d_hidden, d_model),
-                                  activation};
-        plain::rows_backward(layer, plain_x, plain_d_out, d_x.of_twin, {of_up.of_twin(), of_gate.of_twin(), of_down.of_twin()});
-      });
+  by_kernel(call, [&] {
+    const kernel::FeedForward<> layer{d_model, d_hidden, activation, projection(up), projection(gate), projection(down)};
+    for (Size i = 0; i < rows; i += most)
+      kernel::feed_forward_backward<Port>(layer, {of_up, of_gate, of_down}, std::min(most, rows - i), x.from(i), d_out.from(i),
+                                          d_x.of_kernel.from(i), scratch, kernel::NoScratch{});
+  });
+  by_twin([&] {
+    const plain::Hidden layer{plainly(up, d_model, d_hidden), plainly(gate, d_model, d_hidden), plainly(down, d_hidden, d_model),
+                              activation};
+    plain::rows_backward(layer, plain_x, plain_d_out, d_x.of_twin, {of_up.of_twin(), of_gate.of_twin(), of_down.of_twin()});
+  });
   gives(call, of_up, of_gate, of_down, d_x);
 }
 
@@ -191,15 +180,11 @@ inline void convolution_gradients(Call& call) {
   const Gradient gradient = draw_gradients(call, width, c.out);
   const Result d_x = draw_result(call, c.tokens, c.in);
   draw_place(call, d_x, x);
-  computes(
-      call,
-      [&] {
-        kernel::add_convolution_gradient<Port>(c, x.first, d_out, gradient);
-        kernel::convolve_backward<Port>(c, d_out, linear.weight.first, d_x.of_kernel.first);
-      },
-      [&] {
-        plain::rows_backward({linear, c.kernel, c.stride, c.padding}, plain_x, d_out, d_x.of_twin, gradient.of_twin());
-      });
+  by_kernel(call, [&] {
+    kernel::add_convolution_gradient<Port>(c, x.first, d_out, gradient);
+    kernel::convolve_backward<Port>(c, d_out, linear.weight.first, d_x.of_kernel.first);
+  });
+  by_twin([&] { plain::rows_backward({linear, c.kernel, c.stride, c.padding}, plain_x, d_out, d_x.of_twin, gradient.of_twin()); });
   gives(call, gradient, d_x);
 }
 
@@ -210,13 +195,12 @@ inline void embedding_gradients(Call& call) {
   const auto* const tokens = call.elements<Token>(count, [&] { return random.below(vocabulary); });
   const Rows d_out = draw_input(call, count, dim, draw_gap(call), Numbers::special);
   const Result table = draw_wanted(call, vocabulary, dim), positions = draw_wanted(call, position + count, dim);
-  computes(
-      call, [&] { kernel::embed_backward<Port>(table.of_kernel, positions.of_kernel, tokens, count, position, d_out); },
-      [&] {
-        plain::add_embedded(tokens, d_out, table.of_twin);
-        const Rows of_text = positions.of_twin.from(position);
-        plain::add(of_text, d_out, of_text);
-      });
+  by_kernel(call, [&] { kernel::embed_backward<Port>(table.of_kernel, positions.of_kernel, tokens, count, position, d_out); });
+  by_twin([&] {
+    plain::add_embedded(tokens, d_out, table.of_twin);
+    const Rows of_text = positions.of_twin.from(position);
+    plain::add(of_text, d_out, of_text);
+  });
   gives(call, table, positions);
 }
 
@@ -231,13 +215,11 @@ inline void softmax_gradients(Call& call) {
   const plain::Input plain_x = x, plain_d_out = d_out;
   const Result d_x = draw_result(call, rows, cols, draw_gap(call));
   draw_place(call, d_x, x, &d_out);
-  computes(
-      call,
-      [&] {
-        for (Size i = 0; i < rows; ++i)
-          kernel::softmax_backward_row<Port>(x.from(i).first, d_out.from(i).first, d_x.of_kernel.from(i).first, cols, scale);
-      },
-      [&] { plain::softmax_backward(plain_x, scale, plain_d_out, d_x.of_twin); });
+  by_kernel(call, [&] {
+    for (Size i = 0; i < rows; ++i)
+      kernel::softmax_backward_row<Port>(x.from(i).first, d_out.from(i).first, d_x.of_kernel.from(i).first, cols, scale);
+  });
+  by_twin([&] { plain::softmax_backward(plain_x, scale, plain_d_out, d_x.of_twin); });
   gives(call, d_x);
 }
 
@@ -254,19 +236,17 @@ inline void pooling_gradients(Call& call) {
   const Result of_mean = draw_result(call, tokens, features, draw_gap(call)), of_all = draw_result(call, tokens, features, draw_gap(call));
   const Result of_largest = draw_result(call, tokens, features, draw_gap(call));
   draw_place(call, of_largest, x);
-  computes(
-      call,
-      [&] {
-        kernel::mean_backward<Port>(tokens, features, d_out.first, of_mean.of_kernel);
-        kernel::maximum_backward<Port>(tokens, features, x, d_out.first, of_largest.of_kernel);
-        for (Size i = 0; i < tokens; ++i)
-          kernel::multiply_elements<Port>(d_all.from(i).first, deviation.first, of_all.of_kernel.from(i).first, features);
-      },
-      [&] {
-        plain::mean_backward(d_out, of_mean.of_twin);
-        plain::largest_backward(plain_x, d_out, of_largest.of_twin);
-        plain::combine(d_all, plain::Input{deviation.first, tokens, features, 0}, of_all.of_twin, plain::product);
-      });
+  by_kernel(call, [&] {
+    kernel::mean_backward<Port>(tokens, features, d_out.first, of_mean.of_kernel);
+    kernel::maximum_backward<Port>(tokens, features, x, d_out.first, of_largest.of_kernel);
+    for (Size i = 0; i < tokens; ++i)
+      kernel::multiply_elements<Port>(d_all.from(i).first, deviation.first, of_all.of_kernel.from(i).first, features);
+  });
+  by_twin([&] {
+    plain::mean_backward(d_out, of_mean.of_twin);
+    plain::largest_backward(plain_x, d_out, of_largest.of_twin);
+    plain::combine(d_all, plain::Input{deviation.first, tokens, features, 0}, of_all.of_twin, plain::product);
+  });
   gives(call, of_mean, of_largest, of_all);
 }
 

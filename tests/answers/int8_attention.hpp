@@ -33,36 +33,33 @@ inline void int8_attention(Call& call) {
                                  bytes(layer.kv() * kernel::padded_to_eight(room)), bytes(kv_heads * room), bytes(kv_heads * room), room};
   auto* const q = reinterpret_cast<std::int32_t*>(call.garbage(kernel::int8_cache_scratch(head_dim, sources + 7)));
   Philox4x32 generator(random.below(1000));
-  computes(
-      call,
-      [&] {
-        const kernel::BatchElement element{index, tokens, sources, query, key, value, out.of_kernel};
-        const kernel::Int8Scratch scratch =
-            kernel::int8_parts_of(floats, layer.d_out, cache, mask.int8_context, block_rows, {q, integer_rows});
-        with_mask(mask, sources, [&](const auto& under) {
-          const auto forward = [&](const auto& take) {
-            kernel::forward<Port, kernel::CallShape{}>(layer.by_table(), scratch, element, under, take);
-          };
-          if (drops)
-            forward(kernel::drop_weights(Rates::dropout_rate, [&](Size matrix, Size i, float* row, Size end) {
-              WeightsReplay{generator, tokens}.drop<Port>(row, end, matrix, i);
-            }));
-          else if (takes)
-            forward([&](Size matrix, Size i, const float* row, Size end) {
-              float* const to = weights.of_kernel.from((matrix - index * heads) * tokens + i).first;
-              for (Size j = 0; j < sources; ++j) to[j] = j < end ? row[j] : 0.0f;
-            });
-          else
-            forward(kernel::IgnoreWeights{});
+  by_kernel(call, [&] {
+    const kernel::BatchElement element{index, tokens, sources, query, key, value, out.of_kernel};
+    const kernel::Int8Scratch scratch = kernel::int8_parts_of(floats, layer.d_out, cache, mask.int8_context, block_rows, {q, integer_rows});
+    with_mask(mask, sources, [&](const auto& under) {
+      const auto forward = [&](const auto& take) {
+        kernel::forward<Port, kernel::CallShape{}>(layer.by_table(), scratch, element, under, take);
+      };
+      if (drops)
+        forward(kernel::drop_weights(Rates::dropout_rate, [&](Size matrix, Size i, float* row, Size end) {
+          WeightsReplay{generator, tokens}.drop<Port>(row, end, matrix, i);
+        }));
+      else if (takes)
+        forward([&](Size matrix, Size i, const float* row, Size end) {
+          float* const to = weights.of_kernel.from((matrix - index * heads) * tokens + i).first;
+          for (Size j = 0; j < sources; ++j) to[j] = j < end ? row[j] : 0.0f;
         });
-      },
-      [&] {
-        const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * heads * tokens, tokens);
-        const plain::Input factors = dropout;
-        const plain::Matrix cosines(room, head_dim / 2), sines(room, head_dim / 2);
-        plain::forward(layer.plainly(layer.rotation.plainly(cosines, sines)), query, key, value, mask, out.of_twin, weights.of_twin,
-                       {drops ? factors.rows_from(index * heads * tokens) : factors, {}});
-      });
+      else
+        forward(kernel::IgnoreWeights{});
+    });
+  });
+  by_twin([&] {
+    const plain::OneDropout dropout(Rates::dropout_rate, drops ? &generator : nullptr, (index + 1) * heads * tokens, tokens);
+    const plain::Input factors = dropout;
+    const plain::Matrix cosines(room, head_dim / 2), sines(room, head_dim / 2);
+    plain::forward(layer.plainly(layer.rotation.plainly(cosines, sines)), query, key, value, mask, out.of_twin, weights.of_twin,
+                   {drops ? factors.rows_from(index * heads * tokens) : factors, {}});
+  });
   gives(call, out, weights);
 }
 

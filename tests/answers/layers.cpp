@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Layers, blocks and language models of drawn shapes, with and without a cache. Workspaces and caches have exactly their size, lie between
-// guards longer than any row and begin as garbage; outputs do not depend on how a text is divided; attention layers have the compiled
+// guards longer than any row and begin as garbage; outputs do not depend on how a text is divided; language models have the compiled
 // library's bits. Query heads share key heads, d_hidden is small next to the context, and texts fill it, or run over several windows.
 #define GUARD_FLOATS 1024
 #include "catalogue/case.hpp"
@@ -75,35 +75,10 @@ struct OfModel : DividedText<config, config.transformer.block.attention.context_
   }
 };
 
-constexpr AttentionConfig not_causal(AttentionConfig config) noexcept {
-  config.causal = false;
-  config.window = 0;
-  return config;
-}
-
-// Cross-attention by the headers and by the compiled library.
-template <AttentionConfig config>
-struct OfCross : ForwardOf<config, config.context_length> {
-  Matrix<float, config.context_length / 2 + 1, config.d_in> source;
-  Guarded<Matrix<float, config.context_length, config.d_out>> compiled_out;
-
-  void operator()(Draw& draw, Check& check) noexcept {
-    this->draw_inputs(draw);
-    draw(source);
-    this->layer.forward(this->x, source, source, this->out.tensor, this->workspace.tensor);
-    check.that(this->out.guards_hold() && this->workspace.guards_hold());
-    compiled::forward(this->layer, this->x, source, source, compiled_out.tensor, this->workspace.tensor);
-    check.that(compiled_out.guards_hold() && this->workspace.guards_hold());
-    check.same_bits(this->out.tensor, compiled_out.tensor);
-  }
-};
-
 // These seeds draw weights and caches of both types, each with a window and without, for heads that share keys.
 constexpr Test tests[] = {
     at_run_time("attention layers", all<OfAttention<attention_of<0>>, OfAttention<attention_of<1>>, OfAttention<attention_of<3>>,
                                         OfAttention<attention_of<4>>, OfAttention<attention_of<6>>, OfAttention<attention_of<8>>>),
-    at_run_time("cross-attention, as by the compiled library",
-                all<OfCross<not_causal(attention_of<1>)>, OfCross<not_causal(attention_of<4>)>>),
     at_run_time("blocks", all<OfBlock<block_of<1>>, OfBlock<block_of<2>>, OfBlock<block_of<4>>, OfBlock<block_of<7>>>),
     at_run_time("language models, as by the compiled library, and their texts",
                 all<OfModel<model_of<1>>, OfModel<model_of<2>>, OfModel<model_of<4>>, OfModel<model_of<5>>, OfModel<model_of<6>>>),

@@ -7,6 +7,7 @@
 #include "models.hpp"
 #include "operation.hpp"
 #include "operations.hpp"
+#include "strided.hpp"
 
 namespace tinyattn::test {
 
@@ -29,6 +30,8 @@ inline constexpr Operation operations[] = {
     {"generate", generation<Kind::f32>, 0xb5b3c3bf, 0x04339dd0},
     {"generate: int8", generation<Kind::int8>, 0x752d2f6b, 0x131ea9b0},
     {"generate: int8 cache", generation<Kind::int8_cache>, 0x233a1f55, 0x4b404c26},
+    {"elementwise, copy", elementwise, 0x5e74b67e, 0xebc432bc},
+    {"reduce, reduce_to_index", reduce, 0x8b8ba1e9, 0xd2dff91c},
 };
 
 }  // namespace tinyattn::test

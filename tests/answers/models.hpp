@@ -19,13 +19,19 @@ struct DrawnBlocks {
   Size head_dim() const { return d_model / num_heads; }
   Size kv_width() const { return head_dim() * num_kv_heads; }
 
+  // Sets what encoders and decoders share.
+  void describe_to(auto& model, const DrawnRotation& rotation) const {
+    model.d_model = d_model, model.d_hidden = d_hidden, model.num_layers = num_layers;
+    model.num_heads = num_heads, model.num_kv_heads = num_kv_heads;
+    model.activation = activation, model.norm_first = norm_first, model.blocks = blocks.data();
+    model.rotary = rotation.rotary, model.cosines = rotation.cosines, model.sines = rotation.sines;
+  }
   // Replaces x by the output of all blocks.
   void compute_plainly(const plain::Rotation& rotation, const plain::Mask& mask, plain::Output x) const {
     for (Size i = 0; i < num_layers; ++i) {
       const tinyattn_block& block = blocks[i];
       plain::forward({plainly(block.attention_norm),
-                      {num_heads, num_kv_heads, plainly(block.query, d_model, d_model), plainly(block.key, d_model, kv_width()),
-                       plainly(block.value, d_model, kv_width()), plainly(block.out_proj, d_model, d_model), rotation},
+                      plainly(block, d_model, d_model, num_heads, num_kv_heads, rotation),
                       plainly(block.feed_forward_norm),
                       {plainly(block.up, d_model, d_hidden), plainly(block.gate, d_model, d_hidden), plainly(block.down, d_hidden, d_model),
                        static_cast<Activation>(activation)},
@@ -37,14 +43,10 @@ struct DrawnBlocks {
 inline DrawnBlocks draw_blocks(Call& call, Kind kind) {
   Random& random = call.random;
   const Heads heads = draw_heads(random);
-  DrawnBlocks drawn{heads.count * heads.dim,
-                    random.size(40),
-                    1 + random.below(2),
-                    heads.count,
-                    random.divisor(heads.count),
-                    static_cast<tinyattn_activation>(call.activation()),
-                    random.one_in(2)};
-  const Size d_model = drawn.d_model, d_hidden = drawn.d_hidden, kv = drawn.kv_width();
+  const Size d_model = heads.count * heads.dim, d_hidden = random.size(40), layers = 1 + random.below(2);
+  const Size kv_heads = random.divisor(heads.count), kv = kv_heads * heads.dim;
+  const auto activation = static_cast<tinyattn_activation>(call.activation());
+  DrawnBlocks drawn{d_model, d_hidden, layers, heads.count, kv_heads, activation, random.one_in(2)};
   const bool is_gated = random.one_in(2), has_output = random.one_in(2);
   const Numbers of_heads = random.one_in(10) ? Numbers::special : random.one_in(3) ? Numbers::large : Numbers::small;
   for (Size i = 0; i < drawn.num_layers; ++i) {
@@ -67,21 +69,11 @@ void encoder(Call& call) {
   const Size tokens = random.size(50), d_model = drawn.d_model;
   const DrawnRotation rotation = draw_rotation(call, tokens, drawn.head_dim());
   const bool is_causal = random.one_in(2);
-  tinyattn_encoder encoder{is_int8 ? &tinyattn_encoder_int8 : &tinyattn_encoder_floats,
-                           tokens,
-                           d_model,
-                           drawn.d_hidden,
-                           drawn.num_layers,
-                           drawn.num_heads,
-                           drawn.num_kv_heads == drawn.num_heads && is_causal ? 0 : drawn.num_kv_heads,
-                           drawn.activation,
-                           drawn.norm_first,
-                           is_causal,
-                           drawn.blocks.data(),
-                           {},
-                           rotation.rotary,
-                           rotation.cosines,
-                           rotation.sines};
+  tinyattn_encoder encoder{};
+  encoder.kind = is_int8 ? &tinyattn_encoder_int8 : &tinyattn_encoder_floats;
+  encoder.context_length = tokens, encoder.causal = is_causal;
+  drawn.describe_to(encoder, rotation);
+  if (drawn.num_kv_heads == drawn.num_heads && is_causal) encoder.num_kv_heads = 0;
   if (random.one_in(2)) encoder.final_norm = draw_norm(call, d_model);
   float *const x = call.input(tokens * d_model), *const out = call.in_place(x, tokens * d_model), *const from = random.one_of({x, out});
   const Size floats = tinyattn_encoder_scratch(&encoder), integers = TINYATTN_INTEGERS(tokens, TINYATTN_MORE(d_model, drawn.d_hidden));
@@ -133,10 +125,7 @@ struct DrawnDecoder {
     if (!has_positions) rotation = draw_rotation(call, std::max(length, context_length), drawn.head_dim(), window != 0);
     decoder.kind = decoder_kind<kind>;
     decoder.vocabulary = vocabulary, decoder.context_length = context_length, decoder.window = window;
-    decoder.d_model = drawn.d_model, decoder.d_hidden = drawn.d_hidden, decoder.num_layers = drawn.num_layers;
-    decoder.num_heads = drawn.num_heads, decoder.num_kv_heads = drawn.num_kv_heads;
-    decoder.activation = drawn.activation, decoder.norm_first = drawn.norm_first, decoder.blocks = drawn.blocks.data();
-    decoder.rotary = rotation.rotary, decoder.cosines = rotation.cosines, decoder.sines = rotation.sines;
+    drawn.describe_to(decoder, rotation);
     decoder.speeds = rotation.speeds;
     if (has_positions) decoder.position_embedding = call.input(context_length * drawn.d_model);
     embedding = draw_linear(call, kind, drawn.d_model, vocabulary);  // of floats: [vocabulary, d_model]

@@ -5,8 +5,6 @@
 
 #include "parts.hpp"
 
-#include <utility>
-
 namespace tinyattn::test {
 
 inline void multiply(Call& call) {
@@ -98,14 +96,8 @@ void layer(Call& call) {
   of_odd_heads.rotary = TINYATTN_HALVES, of_odd_heads.cosines = of_odd_heads.sines = x;
   if (head_dim % 2 != 0) call.refuses([&] { return forward(of_odd_heads, out); });
   call.gives(out, tokens, d_out, [&](plain::Output to) {
-    const plain::Layer plain_layer{heads,
-                                   kv_heads,
-                                   plainly(layer.query, d_in, d_out),
-                                   plainly(layer.key, d_in, kv),
-                                   plainly(layer.value, d_in, kv),
-                                   plainly(layer.out_proj, d_out, d_out),
-                                   rotation.plainly()};
-    plain::forward(plain_layer, matrix(x, tokens, d_in), matrix(keys, sources, d_in), matrix(values, sources, d_in), drawn.plain, to);
+    plain::forward(plainly(layer, d_in, d_out, heads, kv_heads, rotation.plainly()), matrix(x, tokens, d_in), matrix(keys, sources, d_in),
+                   matrix(values, sources, d_in), drawn.plain, to);
   });
 }
 
@@ -132,29 +124,20 @@ template <Kind kind>
 void convolution(Call& call) {
   Random& random = call.random;
   constexpr bool is_int8 = kind == Kind::int8;
-  tinyattn_convolution convolution{is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats,
-                                   random.size(8),
-                                   random.size(40),
-                                   1 + random.below(9),
-                                   1 + random.below(3),
-                                   0,
-                                   {}};
-  convolution.padding = random.below(convolution.kernel);
-  const Size tokens = convolution.kernel + random.below(30), width = convolution.kernel * convolution.in, outputs = convolution.out;
-  convolution.linear = draw_linear(call, kind, width, outputs);
+  const Size in = random.size(8), outputs = random.size(40), kernel = 1 + random.below(9), stride = 1 + random.below(3);
+  const Size padding = random.below(kernel), tokens = kernel + random.below(30), width = kernel * in;
+  const auto* const of_kind = is_int8 ? &tinyattn_convolution_int8 : &tinyattn_convolution_floats;
+  tinyattn_convolution convolution{of_kind, in, outputs, kernel, stride, padding, draw_linear(call, kind, width, outputs)};
   const Size made = tinyattn_conv1d_tokens(&convolution, tokens);
-  float *const x = call.input(tokens * convolution.in), *const out = call.output(made * outputs);
+  float *const x = call.input(tokens * in), *const out = call.output(made * outputs);
   float* const scratch = is_int8 ? call.garbage(TINYATTN_CONV1D_SCRATCH(made, width)) : nullptr;
   const auto convolve = [&](float* to) { return tinyattn_conv1d(&convolution, tokens, x, to, scratch); };
   call.makes([&] { return convolve(out); });
   call.refuses([&] { return convolve(x); });
-  const Size padding = std::exchange(convolution.padding, convolution.kernel);
+  convolution.padding = kernel;
   call.refuses([&] { return convolve(out); });
-  convolution.padding = padding;
   call.gives(out, made, outputs, [&](plain::Output to) {
-    const plain::Convolution plain_convolution{plainly(convolution.linear, width, outputs), convolution.kernel, convolution.stride,
-                                               convolution.padding};
-    plain_convolution(matrix(x, tokens, convolution.in), to);
+    plain::Convolution{plainly(convolution.linear, width, outputs), kernel, stride, padding}(matrix(x, tokens, in), to);
   });
 }
 

@@ -82,6 +82,12 @@ struct DrawnRotation {
     return {table_of_cosines.first, table_of_sines.first, rotary == TINYATTN_INTERLEAVED};
   }
 };
+// The attention of a layer or a block.
+inline plain::Layer plainly(const auto& of, Size d_in, Size d_out, Size heads, Size kv_heads, const plain::Rotation& rotation) {
+  const Size kv = d_out / heads * kv_heads;
+  const plain::Linear key = plainly(of.key, d_in, kv), value = plainly(of.value, d_in, kv);
+  return {heads, kv_heads, plainly(of.query, d_in, d_out), key, value, plainly(of.out_proj, d_out, d_out), rotation};
+}
 inline DrawnRotation draw_rotation(Call& call, Size positions, Size head_dim, bool by_speeds = false) {
   DrawnRotation drawn;
   if (head_dim % 2 != 0 || call.random.one_in(2)) return drawn;

@@ -231,16 +231,20 @@ struct Norm {
   float epsilon;
 };
 
-inline void norm(Input x, const Norm& by, Output out) noexcept {
+// One row: x[j] becomes (x[j] - mean) * scale; returns scale.
+inline float normalize_row(Input x, const Norm& by, Output out) noexcept {
   const float per_feature = 1.0f / static_cast<float>(x.cols);
+  const float mean = by.bias == nullptr ? 0.0f : product(sum(x.cols, [&](Size j) { return x(0, j); }), per_feature);
+  for (Size j = 0; j < x.cols; ++j) out(0, j) = by.bias == nullptr ? x(0, j) : x(0, j) - mean;
+  const float scale = 1.0f / sqrt(fma(sum_of_squares(x.cols, [&](Size j) { return out(0, j); }), per_feature, by.epsilon));
+  for (Size j = 0; j < x.cols; ++j) out(0, j) = product(out(0, j), scale);
+  return scale;
+}
+inline void norm(Input x, const Norm& by, Output out) noexcept {
   for (Size i = 0; i < x.rows; ++i) {
-    const float mean = by.bias == nullptr ? 0.0f : product(sum(x.cols, [&](Size j) { return x(i, j); }), per_feature);
-    const auto centered = [&](Size j) { return by.bias == nullptr ? x(i, j) : x(i, j) - mean; };
-    const float scale = 1.0f / sqrt(fma(sum_of_squares(x.cols, centered), per_feature, by.epsilon));
-    for (Size j = 0; j < x.cols; ++j) {
-      const float scaled = product(centered(j), scale);
-      out(i, j) = by.bias == nullptr ? product(scaled, by.weight[j]) : fma(scaled, by.weight[j], by.bias[j]);
-    }
+    normalize_row(x.rows_from(i), by, out.rows_from(i));
+    for (Size j = 0; j < x.cols; ++j)
+      out(i, j) = by.bias == nullptr ? product(out(i, j), by.weight[j]) : fma(out(i, j), by.weight[j], by.bias[j]);
   }
 }
 
@@ -468,17 +472,21 @@ struct Rotation {
   bool is_interleaved = false;
 };
 
-inline void rotate(const Rotation& rotation, Size head_dim, Output m) noexcept {
+// Calls turn(a, b, cosine, sine) for each pair of features.
+inline void for_each_pair(const Rotation& rotation, Size head_dim, Output m, auto turn) noexcept {
   const Size pairs = rotation.cosines == nullptr ? 0 : head_dim / 2;
   for (Size i = 0; i < m.rows; ++i)
     for (Size head = 0; head < m.cols; head += head_dim)
-      for (Size pair = 0; pair < pairs; ++pair) {
-        float& a = m(i, head + (rotation.is_interleaved ? 2 * pair : pair));
-        float& b = m(i, head + (rotation.is_interleaved ? 2 * pair + 1 : pair + pairs));
-        const float cosine = rotation.cosines[i * pairs + pair], sine = rotation.sines[i * pairs + pair], x = a, y = b;
-        a = fma(x, cosine, -product(y, sine));
-        b = fma(x, sine, product(y, cosine));
-      }
+      for (Size pair = 0; pair < pairs; ++pair)
+        turn(m(i, head + (rotation.is_interleaved ? 2 * pair : pair)), m(i, head + (rotation.is_interleaved ? 2 * pair + 1 : pair + pairs)),
+             rotation.cosines[i * pairs + pair], rotation.sines[i * pairs + pair]);
+}
+inline void rotate(const Rotation& rotation, Size head_dim, Output m) noexcept {
+  for_each_pair(rotation, head_dim, m, [](float& a, float& b, float cosine, float sine) {
+    const float x = a;
+    a = fma(x, cosine, -product(b, sine));
+    b = fma(x, sine, product(b, cosine));
+  });
 }
 
 struct Layer {

@@ -48,8 +48,7 @@ inline void attention_backward(Input query, Input key, Input value, const Mask& 
       }
       d(0, j) = dropped(sum, j);
     }
-    const float mean = sum_of_products(
-        key.rows, [&](Size j) { return weights(0, j); }, [&](Size j) { return d(0, j); });
+    const float mean = sum_of_products(weights, d);
     for (Size j = 0; j < key.rows; ++j) {
       if (!mask.attends(i, j)) continue;
       const float d_score = product(product(weights(0, j), d(0, j) - mean), scale);
@@ -63,16 +62,11 @@ inline void attention_backward(Input query, Input key, Input value, const Mask& 
 
 // The transposed rotation.
 inline void rotate_back(const Rotation& rotation, Size head_dim, Output m) noexcept {
-  const Size pairs = rotation.cosines == nullptr ? 0 : head_dim / 2;
-  for (Size i = 0; i < m.rows; ++i)
-    for (Size head = 0; head < m.cols; head += head_dim)
-      for (Size pair = 0; pair < pairs; ++pair) {
-        float& a = m(i, head + (rotation.is_interleaved ? 2 * pair : pair));
-        float& b = m(i, head + (rotation.is_interleaved ? 2 * pair + 1 : pair + pairs));
-        const float cosine = rotation.cosines[i * pairs + pair], sine = rotation.sines[i * pairs + pair], x = a, y = b;
-        a = fma(x, cosine, product(y, sine));
-        b = fma(y, cosine, -product(x, sine));
-      }
+  for_each_pair(rotation, head_dim, m, [](float& a, float& b, float cosine, float sine) {
+    const float x = a;
+    a = fma(x, cosine, product(b, sine));
+    b = fma(b, cosine, -product(x, sine));
+  });
 }
 
 struct LayerGradient {

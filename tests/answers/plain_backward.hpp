@@ -39,16 +39,16 @@ inline void add_gradient(Input x, Input d_out, const Gradient& gradient) noexcep
 
 // --- Functions ---
 
-inline float sum_of_products(Size count, auto a, auto b) noexcept {
+// Of two rows.
+inline float sum_of_products(Input a, Input b) noexcept {
   std::array<float, 16> lanes{};
-  for (Size j = 0; j < count; ++j) lanes[j % 16] = fma(a(j), b(j), lanes[j % 16]);
+  for (Size j = 0; j < a.cols; ++j) lanes[j % 16] = fma(a(0, j), b(0, j), lanes[j % 16]);
   return reduce(lanes);
 }
 
 inline void softmax_backward(Input weights, float scale, Input d_out, Output d_x) noexcept {
   for (Size i = 0; i < weights.rows; ++i) {
-    const float mean = sum_of_products(
-        weights.cols, [&](Size j) { return weights(i, j); }, [&](Size j) { return d_out(i, j); });
+    const float mean = sum_of_products(weights.rows_from(i), d_out.rows_from(i));
     for (Size j = 0; j < weights.cols; ++j) d_x(i, j) = product(product(weights(i, j), d_out(i, j) - mean), scale);
   }
 }
@@ -105,17 +105,6 @@ inline void rows_backward(const Linear& linear, const Adapter& adapter, Input x,
   add_product(low, adapter.a, d_x);
 }
 
-// One row: x[j] becomes (x[j] - mean) * scale; returns scale.
-inline float normalize_row(Input x, const Norm& by, Output out) noexcept {
-  const float per_feature = 1.0f / static_cast<float>(x.cols);
-  const float mean = by.bias == nullptr ? 0.0f : product(sum(x.cols, [&](Size j) { return x(0, j); }), per_feature);
-  for (Size j = 0; j < x.cols; ++j) out(0, j) = by.bias == nullptr ? x(0, j) : x(0, j) - mean;
-  const float squares = sum_of_squares(x.cols, [&](Size j) { return out(0, j); });
-  const float scale = 1.0f / sqrt(fma(squares, per_feature, by.epsilon));
-  for (Size j = 0; j < x.cols; ++j) out(0, j) = product(out(0, j), scale);
-  return scale;
-}
-
 inline void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   const Size dim = x.cols;
   const float per_feature = 1.0f / static_cast<float>(dim);
@@ -129,9 +118,7 @@ inline void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, cons
       if (gradient.bias.first != nullptr) gradient.bias(0, j) += d(0, j);
       products(0, j) = product(d(0, j), by.weight[j]);
     }
-    const float of_products = product(sum_of_products(
-                                          dim, [&](Size j) { return products(0, j); }, [&](Size j) { return n(0, j); }),
-                                      per_feature);
+    const float of_products = product(sum_of_products(products, n), per_feature);
     // Added, so that a -0 becomes the +0 of an RMS norm.
     const float minus_mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), -per_feature);
     for (Size j = 0; j < dim; ++j) d_x(i, j) = product(fma(-of_products, n(0, j), products(0, j) + minus_mean), scale);

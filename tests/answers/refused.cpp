@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "models.hpp"
+#include "strided.hpp"
 #include "support/check.hpp"
 
 using namespace tinyattn::test;
@@ -158,6 +159,37 @@ void rows(Check& check) {
       .when(norm.epsilon, {-1.0f, quiet_nan});
   const auto activate = [&]() __attribute__((no_sanitize("undefined"))) { return tinyattn_activate(activation, cols, x, out); };
   Refused(check, activate).when(cols, {0, SIZE_MAX}).pointers(x, out).kinds(activation);
+}
+
+void strided(Check& check) {
+  tinyattn_walk walk{2, {2, 3}, {{3, 1}, {3, 1}, {0, 1}, {9, 9}}};
+  const tinyattn_walk* its_walk = &walk;
+  const auto *function = &tinyattn_function_add, *of_three = &tinyattn_function_fma;
+  const auto* reduction = &tinyattn_reduction_sum;
+  const auto* index = &tinyattn_reduction_argmin;
+  const float *a = array(), *b = array();
+  float* out = array();
+  auto* indices = array<uint16_t>();
+  const auto refuses = [&](const auto& refused) {
+    refused.pointers(its_walk, a).when(walk.axes, {0, TINYATTN_MAX_AXES + 1, SIZE_MAX}).sizes(walk.extents[0], walk.extents[1]);
+    refused.when(walk.strides[1][1], {PTRDIFF_MAX, PTRDIFF_MIN, PTRDIFF_MAX / 8, -PTRDIFF_MAX / 8});
+    refused.when(walk.strides[0][0], {PTRDIFF_MAX, PTRDIFF_MIN});
+  };
+  {
+    const Refused refused(check, [&] { return tinyattn_elementwise(function, its_walk, a, b, nullptr, out); });
+    refuses(refused);
+    refused.pointers(function, b, out).when(function, {of_three}).in_place(out, b).when(walk.strides[0][0], {0});
+  }
+  refuses(Refused(check, [&] { return tinyattn_copy(its_walk, a, out); }));
+  walk.strides[0][1] = 0;
+  {
+    const Refused refused(check, [&] { return tinyattn_reduce(reduction, its_walk, a, out); });
+    refuses(refused);
+    refused.pointers(reduction, out).in_place(out, a);
+  }
+  const Refused refused(check, [&] { return tinyattn_reduce_to_index(index, its_walk, a, indices); });
+  refuses(refused);
+  refused.pointers(index, indices).when(walk.extents[1], {65537});
 }
 
 void drawing(Check& check) {
@@ -475,6 +507,7 @@ void texts(Check& check) {
 constexpr Test tests[] = {
     at_run_time("products", products),
     at_run_time("operations on rows", rows),
+    at_run_time("functions of elements, reductions, copies", strided),
     at_run_time("drawing tokens", drawing),
     at_run_time("linears", linears<Kind::f32>),
     at_run_time("linears of int8", linears<Kind::int8>),

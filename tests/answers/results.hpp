@@ -79,13 +79,15 @@ inline Gradient draw_gradients(Call& call, Size inputs, Size outputs, bool has_b
   return {weight, has_bias ? draw_wanted(call, 1, outputs) : Result{}};
 }
 
-// Calls the kernel, and the twin unless this is a board.
-inline void computes(Call& call, auto kernel, auto twin) {
+inline void by_kernel(Call& call, auto compute) {
   call.makes([&] {
-    kernel();
+    compute();
     return TINYATTN_OK;
   });
-  if constexpr (has_twin) twin();
+}
+// Boards have none.
+inline void by_twin(auto compute) {
+  if constexpr (has_twin) compute();
 }
 // Hands over a result, gaps included.
 inline void gives(Call& call, const Result& result) {

@@ -26,32 +26,28 @@ inline void losses(Call& call) {
   const Rows in_padded{call.output(rows * padded), rows, vocabulary, padded};
   draw_place(call, gradient, logits);
   plain::copy(plain_logits, in_padded);
-  computes(
-      call,
-      [&] {
-        using Single = Port::one_lane;
-        const std::uint32_t count = kernel::count_targets(targets, rows, vocabulary);
-        const float share = kernel::share_of_target<Single>(count), of_gradient = Single::mul(factor, share);
-        const auto mean_of = [&](auto loss) {
-          float sum = 0.0f;
-          for (Size i = 0; i < rows; ++i) sum = Single::add(sum, loss(i));
-          return count == 0 ? quiet_nan : Single::mul(sum, share);
-        };
-        float* const to = means.of_kernel.first;
-        to[0] = mean_of([&](Size i) { return kernel::cross_entropy_row<Port>(logits.from(i).first, vocabulary, targets[i]); });
-        to[1] = mean_of([&](Size i) {
-          return kernel::cross_entropy_row<Port>(logits.from(i).first, gradient.of_kernel.from(i).first, vocabulary, targets[i],
-                                                 of_gradient);
-        });
-        to[2] = mean_of([&](Size i) {
-          return kernel::cross_entropy_row<Port, true>(in_padded.from(i).first, in_padded.from(i).first, vocabulary, targets[i],
-                                                       of_gradient);
-        });
-      },
-      [&] {
-        plain::copy(plain_logits, gradient.of_twin);
-        std::fill_n(means.of_twin.first, 3, plain::cross_entropy(gradient.of_twin, targets, factor));
-      });
+  by_kernel(call, [&] {
+    using Single = Port::one_lane;
+    const std::uint32_t count = kernel::count_targets(targets, rows, vocabulary);
+    const float share = kernel::share_of_target<Single>(count), of_gradient = Single::mul(factor, share);
+    const auto mean_of = [&](auto loss) {
+      float sum = 0.0f;
+      for (Size i = 0; i < rows; ++i) sum = Single::add(sum, loss(i));
+      return count == 0 ? quiet_nan : Single::mul(sum, share);
+    };
+    float* const to = means.of_kernel.first;
+    to[0] = mean_of([&](Size i) { return kernel::cross_entropy_row<Port>(logits.from(i).first, vocabulary, targets[i]); });
+    to[1] = mean_of([&](Size i) {
+      return kernel::cross_entropy_row<Port>(logits.from(i).first, gradient.of_kernel.from(i).first, vocabulary, targets[i], of_gradient);
+    });
+    to[2] = mean_of([&](Size i) {
+      return kernel::cross_entropy_row<Port, true>(in_padded.from(i).first, in_padded.from(i).first, vocabulary, targets[i], of_gradient);
+    });
+  });
+  by_twin([&] {
+    plain::copy(plain_logits, gradient.of_twin);
+    std::fill_n(means.of_twin.first, 3, plain::cross_entropy(gradient.of_twin, targets, factor));
+  });
   gives(call, gradient, means);
   for (Size i = 0; i < rows; ++i)  // the padding of a row is unspecified
     gives(call, Result{in_padded.row(i), gradient.of_twin.row(i)});
@@ -69,28 +65,26 @@ void dropout_by(Call& call) {
   const Result again = draw_result(call, rows - first, cols, draw_gap(call));
   const auto seed = static_cast<std::uint32_t>(call.random.below(1000));
   for (const Result& out : outs) plain::copy(x, out.of_kernel);
-  computes(
-      call,
-      [&] {
-        Generator generator(seed);
-        for (Size k = 0; k < 2; ++k) {
-          if constexpr (std::is_same_v<Generator, Philox4x32>) {
-            kernel::copy_rows<Port>(rows - first, cols, x.from(first), again.of_kernel);
-            tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, again.of_kernel, *its_rates[k], generator);
-          }
-          auto stream = tinyattn::detail::random_stream(generator);
-          for (Size i = 0; i < rows; ++i) kernel::drop<Port>(outs[k].of_kernel.from(i).first, cols, cols, *its_rates[k], stream);
-        }
-      },
-      [&] {
-        Generator generator(seed);
-        const plain::Matrix factors(rows, cols);
-        for (Size k = 0; k < 2; ++k) {
-          plain::dropout_factors(*its_rates[k], generator, rows * cols, (*factors).first);
-          plain::combine(x, factors, outs[k].of_twin, plain::drop);
-        }
-        if constexpr (std::is_same_v<Generator, Philox4x32>) plain::copy(plain::Input(outs[1].of_twin).rows_from(first), again.of_twin);
-      });
+  by_kernel(call, [&] {
+    Generator generator(seed);
+    for (Size k = 0; k < 2; ++k) {
+      if constexpr (std::is_same_v<Generator, Philox4x32>) {
+        kernel::copy_rows<Port>(rows - first, cols, x.from(first), again.of_kernel);
+        tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, again.of_kernel, *its_rates[k], generator);
+      }
+      auto stream = tinyattn::detail::random_stream(generator);
+      for (Size i = 0; i < rows; ++i) kernel::drop<Port>(outs[k].of_kernel.from(i).first, cols, cols, *its_rates[k], stream);
+    }
+  });
+  by_twin([&] {
+    Generator generator(seed);
+    const plain::Matrix factors(rows, cols);
+    for (Size k = 0; k < 2; ++k) {
+      plain::dropout_factors(*its_rates[k], generator, rows * cols, (*factors).first);
+      plain::combine(x, factors, outs[k].of_twin, plain::drop);
+    }
+    if constexpr (std::is_same_v<Generator, Philox4x32>) plain::copy(plain::Input(outs[1].of_twin).rows_from(first), again.of_twin);
+  });
   gives(call, outs[0], outs[1], again);
 }
 inline void dropouts(Call& call) { call.random.one_in(3) ? dropout_by<Mt19937>(call) : dropout_by<Philox4x32>(call); }
@@ -161,35 +155,32 @@ inline void optimizer_steps(Call& call) {
   const Result velocity = draw_result(call, 1, count, 0, draw_moment), mean = draw_result(call, 1, count, 0, draw_moment);
   const Result square = draw_result(call, 1, count, 0, draw_square), corrections = draw_result(call, 1, 2, 0, [=] { return correction; });
   const Result clipped = draw_result(call, 1, count), squares = draw_result(call, 1, 1), zeros = draw_result(call, 1, count);
-  computes(
-      call,
-      [&] {
-        const kernel::SgdFactors factors{rate, momentum, decay};
-        for (Size i = 0; i < steps; ++i) {
-          const float* const gradient = gradients.from(i).first;
-          kernel::sgd<Port>(factors, count, by_sgd.of_kernel.first, gradient);
-          kernel::sgd_momentum<Port>(factors, count, by_momentum.of_kernel.first, gradient, velocity.of_kernel.first);
-          const kernel::AdamWFactors by =
-              kernel::adamw_factors<Port>(rate, static_cast<float>(beta1), static_cast<float>(beta2), epsilon, decay,
-                                          corrections.of_kernel.first[0], corrections.of_kernel.first[1]);
-          kernel::adamw<Port>(by, count, by_adamw.of_kernel.first, gradient, mean.of_kernel.first, square.of_kernel.first);
-        }
-        squares.of_kernel.first[0] = kernel::sum_of_squares_of_gradient<Port>(gradients.first, count);
-        kernel::scale_row<Port>(gradients.first, momentum, clipped.of_kernel.first, count);
-        kernel::zero_row<Port>(zeros.of_kernel.first, count);
-      },
-      [&] {
-        const plain::AdamW adamw{rate, beta1, beta2, epsilon, decay};
-        for (Size i = 0; i < steps; ++i) {
-          plain::sgd(rate, decay, gradients.from(i), by_sgd.of_twin);
-          plain::sgd_momentum(rate, momentum, decay, gradients.from(i), velocity.of_twin, by_momentum.of_twin);
-          adamw.step(corrections.of_twin.first[0], corrections.of_twin.first[1], gradients.from(i), mean.of_twin, square.of_twin,
-                     by_adamw.of_twin);
-        }
-        squares.of_twin.first[0] = plain::sum_of_squares(count, [&](Size j) { return plain::cut(gradients.first[j], 0x1p-50f); });
-        plain::for_each(plain::Input(gradients).first_rows(1), clipped.of_twin, [&](float g) { return plain::product(g, momentum); });
-        plain::clear(zeros.of_twin);
-      });
+  by_kernel(call, [&] {
+    const kernel::SgdFactors factors{rate, momentum, decay};
+    for (Size i = 0; i < steps; ++i) {
+      const float* const gradient = gradients.from(i).first;
+      kernel::sgd<Port>(factors, count, by_sgd.of_kernel.first, gradient);
+      kernel::sgd_momentum<Port>(factors, count, by_momentum.of_kernel.first, gradient, velocity.of_kernel.first);
+      const kernel::AdamWFactors by = kernel::adamw_factors<Port>(rate, static_cast<float>(beta1), static_cast<float>(beta2), epsilon,
+                                                                  decay, corrections.of_kernel.first[0], corrections.of_kernel.first[1]);
+      kernel::adamw<Port>(by, count, by_adamw.of_kernel.first, gradient, mean.of_kernel.first, square.of_kernel.first);
+    }
+    squares.of_kernel.first[0] = kernel::sum_of_squares_of_gradient<Port>(gradients.first, count);
+    kernel::scale_row<Port>(gradients.first, momentum, clipped.of_kernel.first, count);
+    kernel::zero_row<Port>(zeros.of_kernel.first, count);
+  });
+  by_twin([&] {
+    const plain::AdamW adamw{rate, beta1, beta2, epsilon, decay};
+    for (Size i = 0; i < steps; ++i) {
+      plain::sgd(rate, decay, gradients.from(i), by_sgd.of_twin);
+      plain::sgd_momentum(rate, momentum, decay, gradients.from(i), velocity.of_twin, by_momentum.of_twin);
+      adamw.step(corrections.of_twin.first[0], corrections.of_twin.first[1], gradients.from(i), mean.of_twin, square.of_twin,
+                 by_adamw.of_twin);
+    }
+    squares.of_twin.first[0] = plain::sum_of_squares(count, [&](Size j) { return plain::cut(gradients.first[j], 0x1p-50f); });
+    plain::for_each(plain::Input(gradients).first_rows(1), clipped.of_twin, [&](float g) { return plain::product(g, momentum); });
+    plain::clear(zeros.of_twin);
+  });
   gives(call, by_sgd, by_momentum, velocity, by_adamw, mean, square, corrections, clipped, squares, zeros);
 }
 

@@ -24,12 +24,12 @@ inline bool holds(const Operation& operation, Size largest_size, std::uint32_t e
     const std::uint32_t crc = crcs[0].value();
     if (failure == nullptr && crcs[1].value() != crc) failure = "what scratch held changes the outputs";
     if (failure != nullptr) {
-      print("# call "), print(number), print(": "), print(failure), print("\n");
+      print("# call ", number, ": ", failure, "\n");
       return false;
     }
     if (number != committed_calls || crc == expected) continue;
     has_crc = false;
-    print("# CRC "), print_hex(crc), print(" of sizes up to "), print(static_cast<unsigned>(largest_size)), print("\n");
+    print("# CRC ", Hex{crc}, " of sizes up to ", largest_size, "\n");
   }
   return has_crc;
 }
@@ -38,16 +38,16 @@ inline bool holds(const Operation& operation, Size largest_size, std::uint32_t e
 template <Size count>
 int run(const Operation (&table)[count], unsigned calls) {
   unsigned number = 0, failures = 0;
-  print("1.."), print(static_cast<unsigned>(count)), print("\n");
+  print("1..", count, "\n");
   for (const Operation& operation : table) {
     bool is_right = operation.crc_of_small == 0 || holds(operation, small_size, operation.crc_of_small, committed_calls);
     if (!is_smallest_board) is_right = holds(operation, Random::any_size, operation.crc, calls) && is_right;
     failures += is_right ? 0 : 1;
-    print(is_right ? "ok " : "not ok "), print(++number), print(" - "), print(operation.name);
+    print(is_right ? "ok " : "not ok ", ++number, " - ", operation.name);
     if (is_smallest_board && operation.crc_of_small == 0)
       print(" # SKIP it needs more RAM than this board has");
     else
-      print(", "), print_hex(is_smallest_board ? operation.crc_of_small : operation.crc);
+      print(", ", Hex{is_smallest_board ? operation.crc_of_small : operation.crc});
     print("\n");
   }
   return failures != 0;

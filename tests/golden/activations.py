@@ -1,34 +1,44 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes activations.hpp: every activation of activation_list.h, and tanh and erf, as PyTorch computes them, and the gradients of the
-activations and of the feed-forward layers that have them. Needs PyTorch, as gradients.py.
+activations and of the feed-forward layers that have them; and the functions of each element that catalogue/primitives.hpp lists, in double.
+Needs PyTorch, as gradients.py.
 """
-
 import pathlib
+import re
 
 import torch
 from gradients import gradients, line
 from models import ACTIVATIONS, feed_forward, of_feed_forward
+from numbers_in_cpp import constant, write
+from torch.nn import functional
 
 X = torch.tensor([-9.0, -5.5, -3.25, -2.0, -1.0, -0.75, -0.5, -0.1, -1e-4, 0.0, 1e-4, 0.1, 0.5, 0.75, 1.0, 2.0, 3.25, 9.0])
 POWERS = 2 ** (torch.arange(17) % 7)
-HEADER = """\
-// SPDX-License-Identifier: MIT
-//
-// Activations and their gradients, computed by PyTorch. Written by activations.py: change that, not this.
-#pragma once
 
-#include "tinyattn/shape.hpp"
 
-// clang-format off
-namespace tinyattn::reference {{
-{}
-}}  // namespace tinyattn::reference
+OPERANDS = {
+    "x": [-4.75, -0.625, 0.4375, 2.5, 20.25], "y": [2.5, -0.625, -3.0, 0.1875, 0.5], "z": [0.25, -2.0, 5.0, 0.0, 0.5],
+    "positive": [0.0625, 0.75, 1.0, 2.75, 1000.25], "base": [2.5, -1.5, -3.0, 0.1875, 0.5], "exponent": [-3.0, 4.0, -2.0, 20.5, 0.5]}
+# The operands of the lists of primitives.hpp, and functions that PyTorch calls otherwise.
+LISTS = {"ONE": "x", "A_POSITIVE": "positive", "TWO": "xy", "THREE": "xyz"}
+OTHERS = {
+    "equal": torch.eq, "fma": lambda a, b, c: a * b + c, "select": lambda of, a, b: torch.where(of != 0, a, b),
+    "leaky_relu": lambda a, slope: torch.where(a > 0, a, slope * a), "elu": lambda a, alpha: torch.where(a > 0, a, alpha * torch.expm1(a)),
+    "celu": lambda a, alpha: torch.where(a > 0, a, alpha * torch.expm1(a / alpha))}
 
-namespace tinyattn::gradients_of {{
-{}
-}}  // namespace tinyattn::gradients_of
-"""
+
+def elementwise():
+    """Returns lines of the operands, and of every function of them."""
+    operands = {name: torch.tensor(values, dtype=torch.double) for name, values in OPERANDS.items()}
+    calls = [(name, function, ["x"]) for name, function in ACTIVATIONS.items()] + [("power", torch.pow, ["base", "exponent"])]
+    lists = (pathlib.Path(__file__).parents[1] / "headers/catalogue/primitives.hpp").read_text(encoding="utf-8")
+    for kind, text in re.findall(r"#define FUNCTIONS_OF_(\w+)\(use\)((?:.*\\\n)*.*)", lists):
+        names = [LISTS[kind]] if LISTS[kind] in OPERANDS else list(LISTS[kind])
+        calls += [(name, OTHERS.get(name) or getattr(torch, name, None) or getattr(functional, name), names)
+                  for name in re.findall(r"use\((\w+)\)", text)]
+    results = {name: function(*(operands[operand] for operand in names)).double() for name, function, names in calls}
+    return [constant(f"elementwise_{name}", numbers, "Vector") for name, numbers in (operands | results).items()]
 
 
 def operations(name, function):
@@ -43,4 +53,5 @@ if __name__ == "__main__":
     functions = {"x": torch.clone, **ACTIVATIONS, "tanh": torch.tanh, "erf": torch.erf}
     values = [line(f"activation_{name}", [function(X)]) for name, function in functions.items()]
     slopes = [line(name, gradients(*operation)) for activation in ACTIVATIONS.items() for name, operation in operations(*activation)]
-    (pathlib.Path(__file__).parent / "activations.hpp").write_text(HEADER.format("\n".join(values), "\n".join(slopes)), encoding="utf-8")
+    write("activations.hpp", "Activations and their gradients, computed by PyTorch", __file__, "tinyattn/shape.hpp",
+          reference=values + elementwise(), gradients_of=slopes)

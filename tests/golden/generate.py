@@ -3,15 +3,16 @@
 """Writes what PyTorch computes (CPU, float32): values.hpp, a line for each tensor, with the worked example of the specification step by
 step, and attention of many shapes; and printed.json, the text that PyTorch prints of the worked example.
 
-Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
-float32. Every weight is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are
-built: query, key, value, output projection; a weight before its bias. Then come the inputs, and then what dropout draws.
+Needs PyTorch (Debian: python3-torch and libopenblas0). Every weight is drawn the way torch.nn.Linear draws it after
+torch.manual_seed(seed), in the order in which the modules are built: query, key, value, output projection; a weight before its bias. Then
+come the inputs, and then what dropout draws.
 """
 import json
 import pathlib
 import zlib
 
 import torch
+from numbers_in_cpp import constant, literals, write
 from torch import nn, softmax, tril, triu
 
 INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
@@ -150,6 +151,16 @@ def recurrent(kind):
     return {f"{kind}_{name}": tensor for name, tensor in [*module.named_parameters(), ("out", module(INPUTS)[0])]}
 
 
+def biased():
+    torch.manual_seed(123)
+    module, mask = nn.MultiheadAttention(3, 3, bias=False, add_bias_kv=True, add_zero_attn=True), torch.rand(3, 6, 6)
+    out, weights = module(INPUTS, INPUTS, INPUTS, attn_mask=mask, average_attn_weights=False)
+    query, key, value = module.in_proj_weight.chunk(3)
+    tensors = {"query": query, "key": key, "value": value, "projection": module.out_proj.weight, "k": module.bias_k[0],
+               "v": module.bias_v[0], "mask": mask, "out": out, "weights": weights}
+    return {f"biased_{name}": tensor for name, tensor in tensors.items()}
+
+
 # --- Normal numbers: a multiple of sixteen, and another number, of which the last sixteen are drawn again ---
 
 def normal():
@@ -194,37 +205,10 @@ def recorded(seed, tokens, source_tokens, d_in, d_out, num_heads, more):
             f'case_{seed}{{"{name}", {seed},\n{tensors}}};')
 
 
-# --- C++ ---
-
-HEADER = """\
-// SPDX-License-Identifier: MIT
-//
-// Values computed by PyTorch. Written by generate.py: change that, not this.
-#pragma once
-
-#include "golden.hpp"
-
-namespace tinyattn::reference {{
-
-// clang-format off
-{}
-}}  // namespace tinyattn::reference
-"""
-
-
-def literals(tensor):
-    numbers = (f"{value:.9g}" for value in tensor.flatten().tolist())
-    return "{{" + ", ".join("-infinity" if number == "-inf" else f"{float(number)}f" for number in numbers) + "}}"
-
-
-def constant(name, tensor):
-    return f"inline constexpr Tensor<float, {', '.join(map(str, tensor.shape))}> {name}{literals(tensor)};"
-
-
-HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | over_tokens() | recurrent("gru") | recurrent("lstm") | normal()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | over_tokens() | recurrent("gru") | recurrent("lstm") | biased() | normal()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
-(HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
-(HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")
+write("values.hpp", "Values computed by PyTorch", __file__, "golden.hpp", reference=lines)
+texts = json.dumps([text for _, _, text in example], indent=0)
+pathlib.Path(__file__).with_name("printed.json").write_text(texts + "\n", encoding="utf-8")

@@ -8,12 +8,12 @@ torch.manual_seed(123); then come the inputs and the gradient of the output, fro
 names begin with "layer." belong to a layer with adapters, and have no gradient.
 """
 
-import pathlib
 import sys
 
 import torch
 from models import (Dropout, attention, block, causal, encoder_layer, layer, layer_norm, linear, loss, model, of_block, of_layer,
                     of_linear, of_model, patterned, rms_norm)
+from numbers_in_cpp import constant, write
 from torch.nn import functional
 
 
@@ -150,26 +150,10 @@ OPERATIONS = {
     **ADAPTED,
 }
 
-HEADER = """\
-// SPDX-License-Identifier: MIT
-//
-// Gradients computed by PyTorch in double. Written by gradients.py: change that, not this.
-#pragma once
-
-#include "tinyattn/tensor.hpp"
-
-namespace tinyattn::gradients_of {{
-
-// clang-format off
-{}
-}}  // namespace tinyattn::gradients_of
-"""
-
 
 def line(name, tensors):
-    values = [value if abs(value) >= 2**-126 else 0.0 for tensor in tensors for value in tensor.flatten().tolist()]
-    numbers = [f"{value:.9g}" for value in values]
-    return f"inline constexpr Vector<float, {len(numbers)}> {name}{{{{{', '.join(f'{float(number)}f' for number in numbers)}}}}};"
+    numbers = torch.cat([tensor.flatten() for tensor in tensors])
+    return constant(name, numbers.masked_fill(numbers.abs() < 2**-126, 0), "Vector")
 
 
 if __name__ == "__main__":
@@ -178,4 +162,4 @@ if __name__ == "__main__":
             print(f"{its_name}: {distance(its_operation):.1e}")
         sys.exit()
     lines = [line(name, gradients(*operation)) for name, operation in OPERATIONS.items()]
-    (pathlib.Path(__file__).parent / "gradients.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
+    write("gradients.hpp", "Gradients computed by PyTorch in double", __file__, gradients_of=lines)

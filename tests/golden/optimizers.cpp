@@ -7,10 +7,7 @@
 #include "tinyattn/linear.hpp"
 #include "tinyattn/training/optimizer.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 using Layer = Linear<3, 7>;
 constexpr int steps = 1000;
@@ -73,6 +70,6 @@ constexpr Test tests[] = {
                 }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

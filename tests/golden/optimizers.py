@@ -4,12 +4,10 @@
 
 Gradients are multiples of 2^-16 from a generator that optimizers.cpp has, too, so that both sides have the same.
 """
-import pathlib
-
 import torch
+from numbers_in_cpp import constant, write
 
 STEPS, IN, OUT = 1000, 3, 7
-HERE = pathlib.Path(__file__).parent
 
 # The optimizer, its settings in PyTorch and here, and the norm to which gradients are clipped, or 0.
 CASES = {
@@ -54,19 +52,7 @@ def trained(optimizer_class, settings, max_norm):
 lines = []
 for case, (optimizer, its_settings, norm) in CASES.items():
     weights, sum_of_norms = trained(optimizer, its_settings, norm)
-    numbers = ", ".join(f"{float(f'{value:.9g}')}f" for value in weights.tolist())
-    lines.append(f"inline constexpr Tensor<float, {len(weights)}> {case}{{{{{numbers}}}}};")
+    lines.append(constant(case, weights))
     if norm:
         lines.append(f"inline constexpr double sum_of_norms = {sum_of_norms!r};")
-(HERE / "optimizers.hpp").write_text("""\
-// SPDX-License-Identifier: MIT
-//
-// Weights after 1,000 steps of PyTorch's optimizers. Written by optimizers.py: change that, not this.
-#pragma once
-
-#include "tinyattn/tensor.hpp"
-
-namespace tinyattn::reference {
-
-// clang-format off
-""" + "\n".join(lines) + "\n}  // namespace tinyattn::reference\n", encoding="utf-8")
+write("optimizers.hpp", "Weights after 1,000 steps of PyTorch's optimizers", __file__, reference=lines)

@@ -13,10 +13,8 @@
 #include "tinyattn/softmax.hpp"
 #include "values.hpp"
 
-namespace {
+namespace tinyattn::test { namespace {
 
-using namespace tinyattn;
-using namespace tinyattn::test;
 namespace torch = tinyattn::reference;
 
 constexpr std::uint32_t seed = 123;  // of all layers except v2's, which are drawn from 789
@@ -179,6 +177,24 @@ constexpr void check_recurrent(Check& check, const auto& expected, const auto&..
   check.near(out, expected, tolerance);
 }
 
+constexpr void check_biased(Check& check) {
+  constexpr AttentionConfig config = {
+      .d_in = 3, .d_out = 3, .context_length = 6, .num_heads = 3, .causal = false, .out_bias = false, .bias_kv = 2};
+  using Layer = MultiHeadAttention<config>;
+  constexpr auto zero = zeros<float, 1, 3>();
+  const Layer layer{.query = from_torch(torch::biased_query),
+                    .key = from_torch(torch::biased_key),
+                    .value = from_torch(torch::biased_value),
+                    .out_proj = from_torch(torch::biased_projection),
+                    .bias_kv = {concat_rows(torch::biased_k, zero), concat_rows(torch::biased_v, zero)}};
+  Layer::Workspace workspace;
+  auto out = torch::biased_out;
+  auto weights = torch::biased_weights;
+  layer.forward_with_weights(inputs(), AdditiveMask{torch::biased_mask}, out, weights, workspace);
+  check.near(out, torch::biased_out, tolerance);
+  check.near(weights, torch::biased_weights, tolerance);
+}
+
 // An example of a firmware's check that its model stays within a budget; and the parameters and bytes of three common sizes.
 constexpr std::size_t kilobyte = 1024;
 template <std::size_t Width, std::size_t ContextLength, std::size_t NumHeads>
@@ -200,6 +216,7 @@ constexpr Test tests[] = {
     everywhere("dropout drops the elements that PyTorch drops", check_dropout),
     everywhere("tanh, erf and the activations", check_activations),
     everywhere("a convolution is drawn bit for bit, and convolves; means, maxima and scaled samples of tokens", check_over_tokens),
+    everywhere("learned keys and values, a key of zeros, and a mask for each head", check_biased),
     everywhere("a GRU and an LSTM are drawn bit for bit, and read tokens",
                [](Check& check) {
                  check_recurrent<Gru>(check, torch::gru_out, torch::gru_weight_ih_l0, torch::gru_weight_hh_l0, torch::gru_bias_ih_l0,
@@ -209,6 +226,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -13,22 +13,28 @@ int activation, angle, cache, config, cosine, d_model, down, embedding, epsilon,
     model, most, norm, pair, pairs, past, position_embedding, positions, power, rank, rotation, sampling, scratch_, sine, square_, squares,
     table, temperature, threshold, ties, token, total, turn, up, variance, vocabulary;
 
-// Uses a model with every optional part.
-template <class Generator>
+// Uses a model with every optional part. With weights of int8 an optimizer sees the size of all memory, as in an exported module.
+template <tinyattn::Weights weights_, class Generator>
 static void use_models(Generator draws) {
   using namespace tinyattn;
-  static constexpr AttentionConfig heads_{
-      .d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
-  static constexpr FeedForwardConfig wide{.d_model = 4, .d_hidden = 6, .activation = Activation::silu, .gated = true};
+  static constexpr AttentionConfig heads_{.d_in = 4,
+                                          .d_out = 4,
+                                          .context_length = 6,
+                                          .num_heads = 2,
+                                          .num_kv_heads = 1,
+                                          .rotary = Rotary::halves,
+                                          .weights = weights_,
+                                          .cache = weights_};
+  static constexpr FeedForwardConfig wide{.d_model = 4, .d_hidden = 6, .activation = Activation::silu, .gated = true, .weights = weights_};
   static constexpr TransformerConfig body{.block = {.attention = heads_, .feed_forward = wide, .normalization = Normalization::rms},
                                           .num_layers = 2};
   using Model = LanguageModel<LanguageModelConfig{
-      .vocabulary = 5, .transformer = body, .positions = Positions::sinusoidal, .tied = false, .head_bias = true}>;
+      .vocabulary = 5, .transformer = body, .positions = Positions::sinusoidal, .tied = false, .head_bias = true, .weights = weights_}>;
   static Model model_{};
   static typename Model::Workspace scratch;
   static typename Model::Cache keys_;
   static typename Model::Cache::Workspace few;
-  initialize(model_, draws);
+  if constexpr (weights_ == Weights::f32) initialize(model_, draws);
   const auto text = vector<Token>({1, 2, 3});
   Matrix<float, 3, 5> all;
   Vector<float, 5> one;
@@ -61,6 +67,8 @@ static void use_everything(Generator draws) {
   module_.forward_with_weights(tokens_in, result, shares, scratch);
   static_cast<void>(module_.forward(tokens_in, std::size_t{3}, result, scratch));
   module_.forward(tokens_in, result, scratch, draws);
+  static Conv1d<Conv1dConfig{.in = 3, .out = 4, .kernel = 3, .padding = 1, .weights = Weights::int8}> convolution{};
+  convolution.forward(tokens_in, result);
   StackedCausalAttention<3, 2, 6, 2> stacked{};
   initialize(stacked, draws);
   result = stacked(tokens_in);
@@ -149,8 +157,8 @@ int main() {
   own::call(array);
   use_everything(tinyattn::Mt19937(1));
   use_everything(tinyattn::Philox4x32(1));
-  use_models(tinyattn::Mt19937(1));
-  use_models(tinyattn::Philox4x32(1));
+  use_models<tinyattn::Weights::f32>(tinyattn::Mt19937(1));
+  use_models<tinyattn::Weights::int8>(tinyattn::Philox4x32(1));
   train_everything(tinyattn::Philox4x32(1));
   return 0;
 }

@@ -22,7 +22,7 @@ class Check {
  public:
   constexpr void that(bool holds, int line = __builtin_LINE()) noexcept {
     ++checks_;
-    if (!holds && failures_++ == 0) first_failed_line_ = line;
+    if (!holds && failures_++ == 0) first_failed_line_ = static_cast<unsigned>(line);
   }
 
   constexpr void equal(const auto& actual, const auto& expected, int line = __builtin_LINE()) noexcept { that(actual == expected, line); }
@@ -43,9 +43,9 @@ class Check {
 
   // A test that checked nothing has not passed.
   constexpr bool passed() const noexcept { return checks_ != 0 && failures_ == 0; }
-  constexpr int checks() const noexcept { return checks_; }
-  constexpr int failures() const noexcept { return failures_; }
-  constexpr int first_failed_line() const noexcept { return first_failed_line_; }
+  constexpr unsigned checks() const noexcept { return checks_; }
+  constexpr unsigned failures() const noexcept { return failures_; }
+  constexpr unsigned first_failed_line() const noexcept { return first_failed_line_; }
 
  private:
   static constexpr std::size_t count(float) noexcept { return 1; }
@@ -61,9 +61,7 @@ class Check {
   }
   static constexpr std::uint32_t bits(float x) noexcept { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); }
 
-  int checks_ = 0;
-  int failures_ = 0;
-  int first_failed_line_ = 0;
+  unsigned checks_ = 0, failures_ = 0, first_failed_line_ = 0;
 };
 
 struct Test {
@@ -88,6 +86,10 @@ template <class Body>
 constexpr Test at_run_time(const char* name, Body body) {
   return {name, body};
 }
+
+// A test of several functions, one after the other.
+template <void (*... bodies)(Check&)>
+inline constexpr auto each_of = [](Check& check) { (bodies(check), ...); };
 
 // Returns the same value from memory that the optimizer cannot see through: at run time the port, not the compiler, computes what follows
 // from it.

@@ -12,35 +12,19 @@ namespace {
 bool report(unsigned number, const Test& test) {
   Check check;
   test.body(check);
-  print(check.passed() ? "ok " : "not ok ");
-  print(number);
-  print(" - ");
-  print(test.name);
-  print("\n");
+  print(check.passed() ? "ok " : "not ok ", number, " - ", test.name, "\n");
   if (check.checks() == 0) print("# nothing was checked\n");
-  if (check.failures() != 0) {
-    print("# failed checks: ");
-    print(static_cast<unsigned>(check.failures()));
-    print(", the first in line ");
-    print(static_cast<unsigned>(check.first_failed_line()));
-    print("\n");
-  }
+  if (check.failures() != 0) print("# failed checks: ", check.failures(), ", the first in line ", check.first_failed_line(), "\n");
   return check.passed();
 }
 
 }  // namespace
 
 int run(const Test* tests, std::size_t count) {
-  print("1..");
-  print(static_cast<unsigned>(count));
-  print("\n");
+  print("1..", count, "\n");
   bool passed = count != 0;
   for (std::size_t i = 0; i < count; ++i) passed = report(static_cast<unsigned>(i + 1), tests[i]) && passed;
-  if (board_stack_used() != 0) {
-    print("# bytes of stack used: ");
-    print(board_stack_used());
-    print("\n");
-  }
+  if (const unsigned bytes = board_stack_used()) print("# bytes of stack used: ", bytes, "\n");
   return passed ? 0 : 1;
 }
 

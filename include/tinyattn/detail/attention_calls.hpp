@@ -88,14 +88,27 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_layer(const auto& attention,
 
 // The same, of OtherSources if it has them.
 template <auto config>
-TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
-                                                         const auto&... adapters) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr auto describe_with_sources(const auto& attention,
+                                                            const auto&... adapters) noexcept {
   using Described = decltype(describe_layer<config>(attention, adapters...));
   if constexpr (has_other_sources<config>)
     return kernel::OtherSources<Described>{describe_layer<config>(attention, adapters...),
                                            d_key<config>, d_value<config>};
   else
     return describe_layer<config>(attention, adapters...);
+}
+
+// The same, WithBiases if it has them.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
+                                                         const auto&... adapters) noexcept {
+  using Described = decltype(describe_with_sources<config>(attention, adapters...));
+  if constexpr (config.bias_kv != 0)
+    return kernel::WithBiases<Described>{describe_with_sources<config>(attention, adapters...),
+                                         config.bias_kv, attention.bias_kv.key.data(),
+                                         attention.bias_kv.value.data()};
+  else
+    return describe_with_sources<config>(attention, adapters...);
 }
 
 // What queries, keys and values are computed from.
@@ -127,8 +140,7 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(std::size_t 
 template <auto config>
 TINYATTN_ALWAYS_INLINE constexpr auto layer_mask(const auto& mask, std::size_t tokens,
                                                  std::size_t keys) noexcept {
-  const kernel::Mask described = kernel_mask(mask, tokens, keys);
-  return with_mask_of<config>(described);
+  return with_mask_of<config>(kernel_mask(mask, tokens, keys));
 }
 
 // Runs the layer on the first `tokens` and `source_tokens` rows of the inputs, for every batch
@@ -172,7 +184,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention,
                                                   const Mask& mask, Out& out, auto& workspace,
                                                   Weights&... weights) noexcept {
   if constexpr (check_layer<config, Query, Key, Value, Out>() &&
-                check_mask_of<Mask, Query, Key>() &&
+                check_mask_of<Mask, Query, Key, config.num_heads, LayoutOf<Query>::batch>() &&
                 (... && check_head_weights<config, Query, Key, Weights>())) {
     using Workspace = std::remove_cvref_t<decltype(workspace)>;
     constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
@@ -180,11 +192,12 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention,
                                       head_dim<config>};
     constexpr kernel::CallShape specialized =
         is_grouped<config> || has_band<config> || has_other_sources<config> ||
-                sizeof...(Weights) != 0
+                config.bias_kv != 0 || sizeof...(Weights) != 0
             ? kernel::CallShape{}
             : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
     forward_batch<config, specialized>(attention, tokens, source_tokens, inputs, mask, out,
-                                       workspace, copy_weights<Query, Key>(weights...));
+                                       workspace,
+                                       copy_weights<Query, Key, config.bias_kv>(weights...));
   }
 }
 
@@ -195,7 +208,7 @@ constexpr Status forward_counted(const auto& attention, const Inputs<Query, Key,
                                  const Mask& mask, Out& out, auto& workspace) noexcept {
   using kernel::minimum;
   if constexpr (check_layer<config, Query, Key, Value, Out, true>() &&
-                check_mask_of<Mask, Query, Key>()) {
+                check_mask_of<Mask, Query, Key, config.num_heads, LayoutOf<Query>::batch>()) {
     if (num_tokens > minimum(config.context_length, LayoutOf<Query>::rows) ||
         num_source_tokens > minimum(config.context_length, LayoutOf<Key>::rows))
       return Status::too_many_tokens;

@@ -14,7 +14,10 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 
 // --- Of attention ---
 
-template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
+// `Heads` is their number if each may have a mask of its own, and `Batch` that of batch elements
+// if each of these may.
+template <class Mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t Heads = 0,
+          std::size_t Batch = 1>
 consteval bool check_mask() noexcept {
   constexpr bool is_mask = mask_type<Mask>;
   constexpr bool is_floats = std::is_same_v<std::remove_all_extents_t<Mask>, float> || requires {
@@ -25,16 +28,19 @@ consteval bool check_mask() noexcept {
                 "this is no mask: a Tensor<bool> alone does not say whether true masks or keeps; "
                 "BlockMask and KeepMask do");
   if constexpr (is_mask) {
-    constexpr bool fits = mask_fits<Mask, Tokens, SourceTokens>();
-    static_assert(fits, "mask must be [tokens, source tokens] or [source tokens]");
+    constexpr bool fits = mask_fits<Mask, Tokens, SourceTokens, Heads, Batch>();
+    static_assert(fits || Heads != 0, "mask must be [tokens, source tokens] or [source tokens]");
+    static_assert(fits || Heads == 0,
+                  "mask must be [tokens, source tokens], [source tokens] or, with a mask for each "
+                  "head, [num_heads, tokens, source tokens]");
     return fits;
   }
   return false;
 }
 
-template <class Mask, class Query, class Key>
+template <class Mask, class Query, class Key, std::size_t Heads = 0, std::size_t Batch = 1>
 consteval bool check_mask_of() noexcept {
-  return check_mask<Mask, LayoutOf<Query>::rows, LayoutOf<Key>::rows>();
+  return check_mask<Mask, LayoutOf<Query>::rows, LayoutOf<Key>::rows, Heads, Batch>();
 }
 
 template <class Query, class Key, class Value>
@@ -118,7 +124,7 @@ consteval bool check_cached() noexcept {
 
 template <auto config, class Query, class Key, class Weights>
 consteval bool check_head_weights() noexcept {
-  using Expected = WithHeads<Query, config.num_heads, LayoutOf<Key>::rows>;
+  using Expected = WithHeads<Query, config.num_heads, LayoutOf<Key>::rows + config.bias_kv>;
   constexpr bool fits = same_shape<Weights, Expected> && is_writable<Weights>;
   static_assert(fits, "weights must be [..., num_heads, tokens, source tokens], and not const");
   return fits;

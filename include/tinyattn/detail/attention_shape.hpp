@@ -104,8 +104,17 @@ template <auto config>
 TINYATTN_ALWAYS_INLINE constexpr auto with_mask_of(const kernel::Mask& mask) noexcept {
   if constexpr (has_band<config>)
     return kernel::and_window(mask, config.window);
+  else if constexpr (config.bias_kv != 0)
+    return kernel::after_keys(config.causal ? kernel::and_causal(mask) : mask, config.bias_kv);
   else
     return config.causal ? kernel::and_causal(mask) : mask;
+}
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto with_mask_of(const kernel::MaskOfHeads<>& mask) noexcept {
+  const kernel::Mask& of_one = mask;
+  const auto combined = with_mask_of<config>(of_one);
+  return kernel::MaskOfHeads<std::remove_const_t<decltype(combined)>>{combined, mask.of_a_head,
+                                                                      mask.count};
 }
 
 // A Cache, or a class derived from it, that is not const: a call can add keys and values to it.

@@ -50,6 +50,7 @@ using KeysAndValuesOfCall =
 template <auto config>
 struct LayerWorkspace {
   static constexpr std::size_t width = width_of_heads<config>, tokens = config.context_length,
+                               sources = tokens + config.bias_kv,
                                kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t block_rows = kernel::block_rows<native_port>(tokens);
   static constexpr std::size_t query_rows = kernel::minimum(block_rows, native_port::query_rows);
@@ -57,11 +58,11 @@ struct LayerWorkspace {
                     query_rows <= TINYATTN_QUERY_ROWS(tokens) &&
                     TINYATTN_LANES % kernel::room_of_scores<native_port>(1) == 0,
                 "scratch, as scratch.h counts it, must suffice for every port");
-  static_assert(fits_in_memory(width, tokens),
+  static_assert(fits_in_memory(width, sources),
                 "a workspace has more bytes than this target can address");
 
   float scratch[has_int8_cache<config> ? kernel::int8_layer_scratch(width, tokens)
-                                       : kernel::layer_scratch(width, kv_width, tokens, tokens)];
+                                       : kernel::layer_scratch(width, kv_width, tokens, sources)];
   // As many rows as scratch.h counts, whatever the port.
   [[no_unique_address]] IntegerWorkspace<integer_width<config>, TINYATTN_QUERY_ROWS(tokens),
                                          words_of_call<config>>
@@ -78,7 +79,7 @@ struct LayerWorkspace {
       return kernel::int8_parts_of(floats, width, keys_and_values.parts(), cached_tokens<config>,
                                    block_rows, integers);
     else
-      return kernel::parts_of(floats, width, kv_width, tokens, block_rows, query_rows, integers);
+      return kernel::parts_of(floats, width, kv_width, sources, block_rows, query_rows, integers);
   }
 };
 

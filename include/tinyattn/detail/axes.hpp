@@ -11,34 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tinyattn {
-
-// The extents of a view, and how far apart the elements of each axis are: 0 repeats them.
-template <std::size_t... Each>
-using Extents = std::index_sequence<Each...>;
-template <std::ptrdiff_t... Each>
-using Strides = std::integer_sequence<std::ptrdiff_t, Each...>;
-
-// A view of any rank: StridedView<const float, Extents<3, 4>, Strides<1, 3>>{m.data()} is the
-// transpose of a matrix [4, 3]. It copies nothing; what it views must exist as long as it does.
-template <class Element, class ExtentsOfAxes, class StridesOfAxes>
-struct StridedView;
-
-template <class Element, std::size_t... Extent, std::ptrdiff_t... Stride>
-struct StridedView<Element, Extents<Extent...>, Strides<Stride...>> {
-  static_assert(sizeof...(Extent) != 0 && sizeof...(Extent) == sizeof...(Stride),
-                "a view needs an extent and a stride for each axis");
-  static_assert(((Extent != 0) && ...), "an extent must not be zero");
-
-  using value_type = std::remove_const_t<Element>;  // type of an element
-
-  Element* first;  // the element whose indices are all 0
-
-  // Returns a pointer to that element.
-  TINYATTN_ALWAYS_INLINE constexpr Element* data() const noexcept { return first; }
-};
-
-namespace detail {
+namespace tinyattn { namespace detail {
 
 // The extents and strides of what may be an operand, from the outermost axis on.
 template <class Type>
@@ -194,14 +167,6 @@ consteval auto walk_through() noexcept {
   return walk;
 }
 
-// Whether vectors lie along the innermost axis of a walk: operands follow one another, or repeat.
-template <std::size_t Operands>
-consteval bool has_vectors(const kernel::WalkedAxis<Operands>& row) noexcept {
-  for (const std::ptrdiff_t stride : row.strides)
-    if (stride != 0 && stride != 1) return false;
-  return row.strides[0] == 1 && row.extent != 1;
-}
-
 // Where the elements of a term begin. A number is its own only element.
 template <class Term>
 constexpr auto first_of(Term& term) noexcept {
@@ -211,6 +176,4 @@ constexpr auto first_of(Term& term) noexcept {
     return &term;
 }
 
-}  // namespace detail
-
-}  // namespace tinyattn
+}}  // namespace tinyattn::detail

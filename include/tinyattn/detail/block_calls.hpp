@@ -25,9 +25,11 @@ template <auto config>
 inline constexpr std::size_t integer_width_of_block = kernel::maximum(
     integer_width<config.attention>, integer_width_of_feed_forward<config.feed_forward>);
 
-// All the scratch of a block, or of blocks that run one after the other.
+// All the scratch of a block, or of blocks that run one after the other, of which More floats and
+// words are those of attention to a source.
 template <auto config, class Attention, class FeedForward,
-          std::size_t IntegerWidth = integer_width_of_block<config>>
+          std::size_t IntegerWidth = integer_width_of_block<config>, std::size_t MoreBytes = 0,
+          std::size_t MoreWords = 0>
 struct BlockWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
                                context_length = config.attention.context_length;
@@ -35,10 +37,12 @@ struct BlockWorkspace {
   using OfFeedForward = typename FeedForward::Workspace;
 
   float part_of[context_length * d_model];
-  float scratch[kernel::maximum(sizeof(OfAttention::scratch), sizeof(OfFeedForward::scratch)) /
+  float scratch[kernel::maximum(kernel::maximum(sizeof(OfAttention::scratch), MoreBytes),
+                                sizeof(OfFeedForward::scratch)) /
                 sizeof(float)];
   [[no_unique_address]] IntegerWorkspace<IntegerWidth, OfFeedForward::rows,
-                                         words_of_call<config.attention>>
+                                         kernel::maximum(words_of_call<config.attention>,
+                                                         MoreWords)>
       integers;
   [[no_unique_address]] KeysAndValuesOfCall<config.attention> keys_and_values;
 
@@ -93,7 +97,7 @@ template <auto config>
 constexpr void forward_rows(const auto& module, std::size_t tokens, const auto& x, const auto& mask,
                             auto& out, auto& workspace) noexcept {
   constexpr std::size_t d_model = config.feed_forward.d_model;
-  const kernel::Mask by_mask = kernel_mask(mask, tokens, tokens);
+  const auto by_mask = kernel_mask(mask, tokens, tokens);
   on_native_port([&](auto port) {
     for (std::size_t i = 0; i < LayoutOf<decltype(x)>::batch; ++i) {
       const kernel::Output rows = output(out, i);
@@ -109,7 +113,7 @@ template <auto config, class TensorX, class Mask, class Out>
 constexpr void forward_blocks(const auto& module, const TensorX& x, const Mask& mask, Out& out,
                               auto& workspace) noexcept {
   if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
-                check_mask_of<Mask, TensorX, TensorX>())
+                check_mask_of<Mask, TensorX, TensorX, config.attention.num_heads>())
     forward_rows<config>(module, LayoutOf<TensorX>::rows, x, mask, out, workspace);
 }
 

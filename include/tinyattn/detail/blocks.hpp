@@ -38,6 +38,21 @@ TINYATTN_ALWAYS_INLINE constexpr auto caches_of(Cache& cache) noexcept {
     return &cache;
 }
 
+// The caches of blocks, each with the same number of tokens.
+template <class Cache, std::size_t NumBlocks>
+struct CachesOfBlocks {
+  // Returns the number of tokens in the cache.
+  constexpr std::size_t size() const noexcept { return blocks[0].size(); }
+  // Removes all tokens.
+  constexpr void clear() noexcept {
+    for (auto& block : blocks) block.clear();
+  }
+  // Whether there is room for `count` more tokens.
+  constexpr bool has_room(std::size_t count) const noexcept { return blocks[0].has_room(count); }
+
+  Cache blocks[NumBlocks];  // of each block
+};
+
 // Computes x = the norm after the last block, if there is one.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void apply_final_norm(const auto& module, std::size_t rows,

@@ -31,6 +31,8 @@ consteval bool check_attention_config() noexcept {
   static_assert(config.cache <= decltype(config.cache)::int8, "cache must be Weights::f32 or int8");
   static_assert(config.window == 0 || config.causal,
                 "a window needs causal: a token sees itself and those before it");
+  static_assert(config.bias_kv == 0 || (config.window == 0 && !has_int8_cache<config>),
+                "a layer with bias_kv has no window, and keys and values of floats");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
   static_assert(config.dropout.is_valid(), "dropout must lie in [0, 1]");
@@ -44,10 +46,10 @@ consteval bool check_attention_config() noexcept {
 // Of what has no gradients, no adapters, and is not in the compiled library.
 template <auto config>
 consteval bool check_heads() noexcept {
-  constexpr bool plain = !has_own_heads<config>;
+  constexpr bool plain = !has_own_heads<config> && config.bias_kv == 0;
   static_assert(plain,
-                "a layer with head_dim, rotary_dim or qk_norm is for inference by the headers: it "
-                "is not trained, nor in the compiled library");
+                "a layer with head_dim, rotary_dim, qk_norm or bias_kv is for inference by the "
+                "headers: it is not trained, nor in the compiled library");
   return plain;
 }
 template <auto config>
@@ -79,6 +81,7 @@ consteval bool check_block_config() noexcept {
   constexpr bool widths = config.feed_forward.d_model == config.attention.d_in &&
                           config.feed_forward.d_model == config.attention.d_out;
   static_assert(widths, "d_model must equal d_in and d_out");
+  static_assert(config.attention.bias_kv == 0, "a layer of a block has no bias_kv");
   static_assert(config.normalization <= decltype(config.normalization)::rms,
                 "normalization must be Normalization::layer or rms");
   return widths;
@@ -99,6 +102,7 @@ consteval bool check_decoder_config() noexcept {
   static_assert(
       !cross.causal && cross.rotary == decltype(cross.rotary)::none,
       "cross_attention is neither causal nor rotary: a token attends to the whole source");
+  static_assert(cross.bias_kv == 0, "a layer of a block has no bias_kv");
   return widths && check_block_config<config>();
 }
 

@@ -5,7 +5,6 @@
 
 #include "tinyattn/attention_cache.hpp"
 #include "tinyattn/detail/block_calls.hpp"
-#include "tinyattn/kernel/decoder_block.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -19,31 +18,17 @@ inline constexpr std::size_t integer_width_of_decoder =
     kernel::maximum(integer_width_of_block<config>, integer_width<config.cross_attention>);
 
 // All the scratch of a block, or of blocks that run one after the other.
-template <auto config, class Block>
-struct DecoderWorkspace {
-  static constexpr std::size_t d_model = config.feed_forward.d_model,
-                               context_length = config.attention.context_length;
-  using OfText = typename Block::Attention::Workspace;
-  using OfSource = typename Block::CrossAttention::Workspace;
-  using OfHidden = typename Block::Hidden::Workspace;
-
-  float part_of[context_length * d_model];
-  float scratch[kernel::maximum(kernel::maximum(sizeof(OfText::scratch), sizeof(OfSource::scratch)),
-                                sizeof(OfHidden::scratch)) /
-                sizeof(float)];
-  [[no_unique_address]] IntegerWorkspace<integer_width_of_decoder<config>, OfHidden::rows,
-                                         kernel::maximum(words_of_call<config.attention>,
-                                                         words_of_call<config.cross_attention>)>
-      integers;
-  [[no_unique_address]] KeysAndValuesOfCall<config.attention> of_text;
+template <auto config, class Block, class OfSource = typename Block::CrossAttention::Workspace>
+struct DecoderWorkspace
+    : BlockWorkspace<config, typename Block::Attention, typename Block::Hidden,
+                     integer_width_of_decoder<config>, sizeof(OfSource::scratch),
+                     words_of_call<config.cross_attention>> {
   [[no_unique_address]] KeysAndValuesOfCall<config.cross_attention> of_source;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     return kernel::DecoderBlockScratch{
-        kernel::BlockScratch{kernel::Output{part_of, d_model},
-                             OfText::parts_of(scratch, integers.parts(), of_text), scratch,
-                             OfHidden::rows},
-        OfSource::parts_of(scratch, integers.parts(), of_source)};
+        DecoderWorkspace::BlockWorkspace::parts(),
+        OfSource::parts_of(this->scratch, this->integers.parts(), of_source)};
   }
 };
 
@@ -61,16 +46,14 @@ inline constexpr AttentionConfig kept_as_text = [] {
   kept.causal = true;
   return kept;
 }();
-template <auto config, std::size_t NumLayers>
-struct DecoderCache {
-  constexpr std::size_t size() const noexcept { return text[0].size(); }
-  constexpr void clear() noexcept {
-    for (auto& each : text) each.clear();
+template <auto config>
+struct DecoderBlockCache : KeyValueCache<config.attention> {
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
+    return kernel::CachedWithSource{KeyValueCache<config.attention>::parts(), source.parts(),
+                                    source.size()};
   }
-  constexpr bool has_room(std::size_t count) const noexcept { return text[0].has_room(count); }
 
-  KeyValueCache<config.attention> text[NumLayers];
-  KeyValueCache<kept_as_text<config.cross_attention>> source[NumLayers];
+  KeyValueCache<kept_as_text<config.cross_attention>> source;
 };
 
 // --- Checks ---
@@ -116,13 +99,13 @@ constexpr Status begin_decoder(const auto& module, const Memory& memory, std::si
     if (source_tokens > most_rows<config.cross_attention, Memory>) return Status::too_many_tokens;
     cache.clear();
     on_native_port([&](auto port) {
-      auto* source = cache.source;
-      for (const auto& block : module.blocks) {
-        source->clear();
-        kernel::cache_source<decltype(port)>(describe(block.cross_attention), source->parts(),
-                                             workspace.parts().attention,
-                                             {source_tokens, input(memory, 0)});
-        source++->count_tokens(source_tokens);
+      for (std::size_t i = 0; i < std::remove_cvref_t<decltype(module)>::num_blocks; ++i) {
+        auto& source = cache.blocks[i].source;
+        source.clear();
+        kernel::cache_source<decltype(port)>(describe(module.blocks[i].cross_attention),
+                                             source.parts(), workspace.parts().attention,
+                                             source_tokens, input(memory, 0));
+        source.count_tokens(source_tokens);
       }
     });
   }
@@ -138,50 +121,22 @@ constexpr Status forward_decoder(const auto& module, const TensorX& x, const Mem
                                  auto& workspace) noexcept {
   if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out, is_counted>() &&
                 check_memory<config.cross_attention, TensorX, Memory, is_counted>() &&
-                check_mask_of<Mask, TensorX, TensorX>() &&
-                check_mask_of<MemoryMask, TensorX, Memory>()) {
+                check_mask_of<Mask, TensorX, TensorX, config.attention.num_heads>() &&
+                check_mask_of<MemoryMask, TensorX, Memory, config.cross_attention.num_heads>()) {
     if (tokens > most_rows<config.attention, TensorX> ||
         source_tokens > most_rows<config.cross_attention, Memory>)
       return Status::too_many_tokens;
     const auto of_text = with_mask_of<config.attention>(kernel_mask(mask, tokens, tokens));
-    const kernel::Mask of_source = kernel_mask(memory_mask, tokens, source_tokens);
+    const auto of_source = kernel_mask(memory_mask, tokens, source_tokens);
     on_native_port([&](auto port) {
       for (std::size_t i = 0; tokens != 0 && i < LayoutOf<TensorX>::batch; ++i) {
         const kernel::Output rows = output(out, i);
         copy_features<decltype(port)>(tokens, config.attention.d_in, input(x, i), rows);
         for (const auto& block : module.blocks)
-          kernel::forward_decoder_block<decltype(port)>(
+          kernel::forward_block<decltype(port)>(
               describe(block), workspace.parts(), tokens, rows, of_text,
-              {source_tokens, input(memory, i)}, of_source);
+              kernel::Source{source_tokens, input(memory, i)}, of_source);
         apply_final_norm<decltype(port)>(module, tokens, rows);
-      }
-    });
-  }
-  return Status::ok;
-}
-
-// The same with a cache, rows_at_once rows at a time.
-template <auto config, class TensorX, class Out, class Workspace>
-constexpr Status forward_decoder_cached(const auto& module, const TensorX& x, std::size_t tokens,
-                                        auto& cache, Out& out, Workspace& workspace) noexcept {
-  if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
-                check_cached<TensorX>()) {
-    if (tokens > LayoutOf<TensorX>::rows || !cache.has_room(tokens)) return Status::too_many_tokens;
-    on_native_port([&](auto port) {
-      for (std::size_t first = 0; first < tokens; first += Workspace::rows_at_once) {
-        const std::size_t rows = kernel::minimum(Workspace::rows_at_once, tokens - first);
-        const kernel::Output features = output(out, 0).from(first, 0);
-        copy_features<decltype(port)>(rows, config.attention.d_in, input(x, 0).from(first, 0),
-                                      features);
-        auto* text = cache.text;
-        auto* source = cache.source;
-        for (const auto& block : module.blocks) {
-          kernel::forward_decoder_block_cached<decltype(port)>(
-              describe(block), text->parts(), source->parts(), workspace.parts(), text->size(),
-              source->size(), rows, features);
-          text++->count_tokens(rows), ++source;
-        }
-        apply_final_norm<decltype(port)>(module, rows, features);
       }
     });
   }

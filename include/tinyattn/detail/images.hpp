@@ -11,10 +11,6 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// A tensor [Batch..., Extents...], where Batch are those of a sequence.
-template <std::size_t... Extents, std::size_t... Batch>
-auto with_batch(std::index_sequence<Batch...>) -> Tensor<float, Batch..., Extents...>;
-
 // [..., height, width, features], or a matrix [height, width * features]: one image, whose rows may
 // have gaps between them. Features of 0 are the last extent.
 template <class TensorX, std::size_t Features = 0>
@@ -36,7 +32,7 @@ struct Images {
   template <std::size_t Height, std::size_t Width, std::size_t Out>
   static auto result() {
     if constexpr (Layout::rank > 2)
-      return with_batch<Height, Width, Out>(
+      return with_batch<float, Height, Width, Out>(
           decltype(Layout::leading(std::make_index_sequence<Layout::rank - 3>{})){});
     else
       return Tensor<float, Height, Width, Out>{};
@@ -53,7 +49,7 @@ struct Tokens {
 
   template <std::size_t, std::size_t Width, std::size_t Out>
   static auto result() {
-    return with_batch<Width, Out>(typename Layout::batch_extents{});
+    return WithBatch<TensorX, Width, Out>{};
   }
 };
 
@@ -81,6 +77,15 @@ consteval kernel::Axes axes_of() noexcept {
 template <auto axes, class Input, std::size_t Out>
 using WindowsOf = decltype(Input::template result<kernel::maximum(axes.height.count(), 1),
                                                   kernel::maximum(axes.width.count(), 1), Out>());
+
+// The elements of a window.
+template <auto c>
+inline constexpr std::size_t positions_of = [] {
+  if constexpr (requires { c.kernel.height; })
+    return c.kernel.height * c.kernel.width;
+  else
+    return c.kernel;
+}();
 
 template <auto c>
 consteval bool check_windows() noexcept {

@@ -48,13 +48,6 @@ consteval bool check_rows_of_layer() noexcept {
   return floats && columns && writable && fits;
 }
 
-template <std::size_t Dim, class TensorX>
-consteval bool check_features() noexcept {
-  constexpr bool columns = LayoutOf<TensorX>::cols == Dim;
-  static_assert(columns, "x must have as many columns as the norm has features");
-  return columns;
-}
-
 template <std::size_t Vocabulary, std::size_t Tokens, class Logits>
 consteval bool check_logits() noexcept {
   using Layout = LayoutOf<Logits>;

@@ -46,8 +46,8 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
 }
 
 // Returns a take_weights that copies weights to `out`, [matrices, tokens, source tokens], if there
-// is one.
-template <class Query, class Key>
+// is one. Those of the first keys, `biases`, become the last ones.
+template <class Query, class Key, std::size_t biases = 0>
 constexpr auto copy_weights(auto&... out) noexcept {
   constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
   if constexpr (sizeof...(out) == 0)
@@ -55,8 +55,10 @@ constexpr auto copy_weights(auto&... out) noexcept {
   else
     return [to = (out.data(), ...)](std::size_t index, std::size_t i, const float* row,
                                     std::size_t end) {
-      for (std::size_t j = 0; j < source_tokens; ++j)
-        to[(index * tokens + i) * source_tokens + j] = j < end ? row[j] : 0.0f;
+      for (std::size_t j = 0; j < source_tokens + biases; ++j) {
+        const std::size_t key = j < source_tokens ? j + biases : j - source_tokens;
+        to[(index * tokens + i) * (source_tokens + biases) + j] = key < end ? row[key] : 0.0f;
+      }
     };
 }
 

@@ -52,7 +52,7 @@ TINYATTN_KERNEL void add_other_keys(const Attention& a, const auto& mask,
     const Output context = a.context.from(i, 0);
     for (std::size_t j = maximum(common, mask.begin(a.first + i)); j < end; ++j) {
       const std::size_t run = j;
-      j = mask.next_masked(a.first + i, j, end);
+      j = next_masked(mask, a.first + i, j, end);
       if (j == run) continue;
       const Dense weights{a.scores.at(i, run), a.scores.stride}, values = a.values.from(run, 0);
       matmul_short_row<Port, KnownDim>(
@@ -104,7 +104,7 @@ TINYATTN_KERNEL void compute_scores(const Attention& a, const auto& mask) noexce
 // context = weights . values: a product over the keys that are unmasked for all queries of the
 // block, then the other keys.
 template <class Port, CallShape known>
-TINYATTN_KERNEL void compute_context(const Attention& a, const Mask& mask) noexcept {
+TINYATTN_KERNEL void compute_context(const Attention& a, const auto& mask) noexcept {
   const std::size_t common = known.tokens != 0 ? 0 : mask.common(a.first);
   matmul<Port, Shape{known.tokens, 0, known.head_dim}>(
       {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
@@ -141,7 +141,7 @@ TINYATTN_KERNEL std::size_t skipped_keys(const Band& band, std::size_t first) no
 }
 
 // Skips them. Returns the mask of the other keys.
-TINYATTN_KERNEL const Mask& skip_keys(Attention&, const Mask& mask) noexcept { return mask; }
+TINYATTN_KERNEL const auto& skip_keys(Attention&, const auto& mask) noexcept { return mask; }
 TINYATTN_KERNEL Band skip_keys(Attention& a, const Band& band) noexcept {
   const std::size_t skipped = skipped_keys(band, a.first);
   a.keys = a.keys.from(0, skipped);

@@ -57,6 +57,13 @@ TINYATTN_KERNEL std::size_t value_inputs(const auto& layer) noexcept {
     return layer.d_in;
 }
 
+// A layer with `biases` learned keys and values before those of the source.
+template <class Base>
+struct WithBiases : Base {
+  std::size_t biases;
+  const float *bias_k, *bias_v;  // [biases, kv_width]
+};
+
 // How many query heads share a key head.
 TINYATTN_KERNEL std::size_t group(const auto& layer) noexcept {
   if constexpr (requires { layer.group; })
@@ -215,6 +222,23 @@ TINYATTN_KERNEL void project_source(const auto& layer, const auto& scratch,
                        scratch.values, scratch.integers);
 }
 
+// The same, of learned keys and values, then of those of the source.
+template <class Port, Shape shape = Shape{}, class Base>
+TINYATTN_KERNEL void project_source(const WithBiases<Base>& layer, const auto& scratch,
+                                    const BatchElement& element) noexcept {
+  const std::size_t count = layer.biases, width = kv_width(layer);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < width; ++j) {
+      *scratch.keys.at(j, i) = layer.bias_k[i * width + j];
+      *scratch.values.at(i, j) = layer.bias_v[i * width + j];
+    }
+  const Base& without = layer;
+  auto behind = scratch;
+  behind.keys = scratch.keys.from(0, count);
+  behind.values = scratch.values.from(count, 0);
+  project_source<Port, shape>(without, behind, element);
+}
+
 // Computes block after block: the queries of all heads, their contexts, the output. `known.tokens`
 // is the height of a block. Where tiles overlap and have several rows, a last block that is lower
 // than the others starts earlier and overlaps its neighbour, unless outputs replace the inputs.
@@ -244,13 +268,13 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
         scratch.integers);
     place_queries<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
-      const std::size_t column = head * dim, key_column = kv_column(layer, head);
+      const std::size_t column = head * dim, key_column = kv_column(layer, head),
+                        index = element.index * layer.num_heads + head;
       attend<Port, false, known>(
-          {rows, scratch.query_rows, dim, dim, first, element.index * layer.num_heads + head,
-           scratch.block.from(0, column), scratch.keys.from(key_column, 0),
-           scratch.values.from(0, key_column), scratch.scores, context.from(0, column),
-           layer.scale},
-          mask, take_weights);
+          {rows, scratch.query_rows, dim, dim, first, index, scratch.block.from(0, column),
+           scratch.keys.from(key_column, 0), scratch.values.from(0, key_column), scratch.scores,
+           context.from(0, column), layer.scale},
+          mask_of_head(mask, index), take_weights);
     }
     if (has_output)
       project<Port, Shape{known.tokens, known.d_out, known.d_out}>(

@@ -36,17 +36,20 @@ struct Mask {
   TINYATTN_KERNEL bool has_holes() const noexcept { return !is_null(flags) || !is_null(addends); }
   TINYATTN_KERNEL bool masks(std::size_t i, std::size_t j) const noexcept {
     if (!is_null(flags)) return flags[i * stride + j] != unmasked;
-    return !is_null(addends) && addends[i * stride + j] == -infinity;
+    return !is_null(addends) && addend(i, j) == -infinity;
   }
-
-  // Returns the first key from j on that is masked for query i, or `end`.
-  TINYATTN_KERNEL std::size_t next_masked(std::size_t i, std::size_t j,
-                                          std::size_t end) const noexcept {
-    if (!has_holes()) return end;
-    while (j != end && !masks(i, j)) ++j;
-    return j;
+  TINYATTN_KERNEL float addend(std::size_t i, std::size_t j) const noexcept {
+    return addends[i * stride + j];
   }
 };
+
+// Returns the first key from j on that is masked for query i, or `end`.
+TINYATTN_KERNEL std::size_t next_masked(const auto& mask, std::size_t i, std::size_t j,
+                                        std::size_t end) noexcept {
+  if (!mask.has_holes()) return end;
+  while (j != end && !mask.masks(i, j)) ++j;
+  return j;
+}
 
 // A mask of a window: query i attends to no key before i + lower either, which torch.triu(m, lower)
 // keeps in row i.
@@ -70,6 +73,45 @@ struct Band : Mask {
     return band;
   }
 };
+
+// A mask of the keys that follow `first` others, to which all queries attend: these have neither
+// flags nor addends. `keys` and `diagonal` count them, too.
+struct MaskAfter : Mask {
+  std::size_t first;
+
+  TINYATTN_KERNEL std::size_t end(std::size_t i) const noexcept {
+    return maximum(first, Mask::end(i));
+  }
+  TINYATTN_KERNEL std::size_t common(std::size_t i) const noexcept {
+    return has_holes() ? first : end(i);
+  }
+  TINYATTN_KERNEL bool masks(std::size_t i, std::size_t j) const noexcept {
+    return j >= first && Mask::masks(i, j - first);
+  }
+  TINYATTN_KERNEL float addend(std::size_t i, std::size_t j) const noexcept {
+    return j < first ? 0.0f : Mask::addend(i, j - first);
+  }
+};
+
+// A mask of each head, or of each head and batch element: there are `count`, of which each has its
+// flags or addends of_a_head after those of the one before.
+template <class OfOne = Mask>
+struct MaskOfHeads : OfOne {
+  std::size_t of_a_head, count;
+
+  TINYATTN_KERNEL bool has_holes() const noexcept { return true; }
+};
+
+// Returns the mask of one head; `head` counts those of earlier batch elements.
+TINYATTN_KERNEL const auto& mask_of_head(const auto& mask, std::size_t) noexcept { return mask; }
+template <class OfOne>
+TINYATTN_KERNEL OfOne mask_of_head(const MaskOfHeads<OfOne>& mask, std::size_t head) noexcept {
+  OfOne moved = mask;
+  const std::size_t begin = head % mask.count * mask.of_a_head;
+  if (!is_null(moved.flags)) moved.flags += begin;
+  if (!is_null(moved.addends)) moved.addends += begin;
+  return moved;
+}
 
 TINYATTN_KERNEL Mask no_mask(std::size_t keys) noexcept {
   return {keys, static_cast<std::ptrdiff_t>(keys)};
@@ -100,9 +142,24 @@ TINYATTN_KERNEL Band and_window(const Mask& mask, std::size_t window) noexcept {
   return {and_causal(mask), 1 - static_cast<std::ptrdiff_t>(window)};
 }
 
+// Returns `mask` for keys after `first` others.
+TINYATTN_KERNEL MaskAfter after_keys(Mask mask, std::size_t first) noexcept {
+  mask.keys += first;
+  mask.diagonal += static_cast<std::ptrdiff_t>(first);
+  return {mask, first};
+}
+
 // Returns `plain`, a mask without flags and addends, as a mask of the same kind as the first.
 TINYATTN_KERNEL const Mask& without_holes(const Mask&, const Mask& plain) noexcept { return plain; }
 TINYATTN_KERNEL Band without_holes(const Band& band, const Mask& plain) noexcept {
   return {plain, band.lower};
+}
+TINYATTN_KERNEL MaskAfter without_holes(const MaskAfter& mask, const Mask& plain) noexcept {
+  return {plain, mask.first};
+}
+template <class OfOne>
+TINYATTN_KERNEL auto without_holes(const MaskOfHeads<OfOne>& mask, const Mask& plain) noexcept {
+  const OfOne& of_one = mask;
+  return MaskOfHeads<OfOne>{without_holes(of_one, plain), mask.of_a_head, mask.count};
 }
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -92,6 +92,9 @@ struct Bias {
   const float* data;
 
   TINYATTN_KERNEL Bias(const float* row) noexcept : data(row) {}
+  TINYATTN_KERNEL Bias from(std::size_t, std::size_t j) const noexcept {
+    return is_null(data) ? data : data + j;
+  }
 };
 
 // A matrix to write: element (i, j) lies at data[i * stride + j].

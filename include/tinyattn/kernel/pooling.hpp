@@ -11,18 +11,6 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// out[j] = (x[0][j] + x[1][j] + ...) * (1 / rows): each sum, each product and the quotient are
-// rounded.
-template <class Port>
-constexpr void mean_of_rows(std::size_t rows, std::size_t cols, Dense x, float* out) noexcept {
-  const auto share = Port::broadcast(1.0f / static_cast<float>(rows));
-  for_each_vector<Port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    auto sum = at.load(x.data, 0.0f);
-    for (std::size_t i = 1; i < rows; ++i) sum = Port::add(sum, at.load(x.at(i, 0), 0.0f));
-    at.store(out, Port::mul(sum, share));
-  });
-}
-
 // The bits of a float as an integer of the same order, and back. A NaN lies above infinity or below
 // -infinity, and +0 above -0.
 template <class Vector>
@@ -55,24 +43,15 @@ struct MaximumOfVectors {
   }
 };
 
-// out[j] = the maximum of x[0][j], x[1][j], ..., or NaN if one of them is.
-template <class Port, class Integral = IntegerPort<Port>>
-constexpr void maximum_of_rows(std::size_t rows, std::size_t cols, Dense x, float* out) noexcept {
-  for_each_vector<Integral>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    MaximumOfVectors<Integral> maximum(at.load(x.data, 0.0f));
-    for (std::size_t i = 1; i < rows; ++i) maximum.take(at.load(x.at(i, 0), 0.0f));
-    at.store(out, maximum.result());
-  });
-}
-
-// What a pool computes of the vectors of a window: their maximum, from -infinity on, or the mean of
-// `count`, of which the sum begins at -0.
+// What becomes of several vectors, each of a row or of an element of a window. Either their
+// maximum, which is -infinity for none; or their sum, from -0 on, times a share.
 struct Maximum {
   static constexpr bool is_mean = false;
   template <class Port>
   struct Of : MaximumOfVectors<IntegerPort<Port>> {
     using port = IntegerPort<Port>;
-    TINYATTN_KERNEL Of() noexcept : MaximumOfVectors<port>(port::splat(-infinity)) {}
+    TINYATTN_KERNEL Of(typename port::vec first = port::splat(-infinity)) noexcept
+        : MaximumOfVectors<port>(first) {}
     TINYATTN_KERNEL auto result(float) const noexcept { return MaximumOfVectors<port>::result(); }
   };
 };
@@ -88,6 +67,19 @@ struct Mean {
     }
   };
 };
+
+// out[j] = what Reduce makes of x[0][j], x[1][j], ...: each sum, each product and the quotient are
+// rounded.
+template <class Port, class Reduce>
+constexpr void reduce_rows(std::size_t rows, std::size_t cols, Dense x, float* out) noexcept {
+  using Reduced = typename Reduce::template Of<Port>;
+  const float share = Reduce::is_mean ? 1.0f / static_cast<float>(rows) : 0.0f;
+  for_each_vector<typename Reduced::port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    Reduced reduced{at.load(x.data, 0.0f)};
+    for (std::size_t i = 1; i < rows; ++i) reduced.take(at.load(x.at(i, 0), 0.0f));
+    at.store(out, reduced.result(share));
+  });
+}
 
 // How many elements of a window are counted.
 constexpr std::size_t counted(const Axis& axis, std::size_t i, bool counts_padding) noexcept {

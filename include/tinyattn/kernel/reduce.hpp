@@ -11,27 +11,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// The number of elements of a walk.
-template <Walk walk>
-consteval std::size_t elements_of() noexcept {
-  std::size_t product = 1;
-  for (std::size_t axis = 0; axis < walk.count; ++axis) product *= walk.axes[axis].extent;
-  return product;
-}
-
 // Elements that lie anywhere, or those of several columns side by side, of which `at` is the
 // vector: folded one after the other.
-template <class PortOfColumns, Walk walk, class At = RowVector<PortOfColumns, true>>
+template <class PortOfColumns, class Walked, class At = RowVector<PortOfColumns, true>>
 struct Columns {
   using Port = PortOfColumns;
-  static constexpr std::size_t count = elements_of<walk>();
+  const Walked& walk;
   const float* first;
   At at;
 
   // Calls visit(x) for each element, in row-major order.
   TINYATTN_KERNEL void for_each(const auto& visit) const noexcept {
-    constexpr auto row = walk.innermost();
-    for_each_row<walk>([&](const auto& start) TINYATTN_INLINE_LAMBDA {
+    for_each_row(walk, [&](const auto& start) TINYATTN_INLINE_LAMBDA {
+      const auto& row = walk.innermost();
       for (std::size_t i = 0; i < row.extent; ++i)
         visit(Lanes<Port>(at.load(first + start[0] + offset(i, row.strides[0]), 0.0f)));
     });
@@ -43,28 +35,31 @@ struct Columns {
     for_each([&](auto x) TINYATTN_INLINE_LAMBDA { result = step(result, x); });
     return result;
   }
+  TINYATTN_KERNEL std::size_t count() const noexcept { return walk.elements(); }
 };
 
 // Elements that include those of the last axis: folded in sixteen lanes, element j in lane j % 16,
 // which then take lane q + 8, q + 4, q + 2, q + 1 by merge(a, b). Empty lanes are left out.
-template <class Native, Walk walk>
-struct LastAxis : Columns<typename Native::one_lane, walk> {
+template <class Native, class Walked>
+struct LastAxis : Columns<typename Native::one_lane, Walked> {
   using Port = typename Native::one_lane;
-  using Columns<Port, walk>::count;
-  static constexpr bool has_vectors = walk.count == 1 && walk.innermost().strides[0] == 1;
-  static constexpr std::size_t used = minimum(count, 16);
+  using Columns<Port, Walked>::walk, Columns<Port, Walked>::first;
+  static constexpr std::size_t most = minimum(Walked::most_elements, 16);
 
   TINYATTN_KERNEL Lanes<Port> fold(float start, const auto& step,
                                    const auto& merge) const noexcept {
-    float lanes[used];
-    for (float& lane : lanes) lane = start;
+    const std::size_t used = minimum(walk.elements(), 16);
+    float lanes[most];
+    for (std::size_t q = 0; q < used; ++q) lanes[q] = start;
     std::size_t j = 0;
-    if constexpr (Native::lanes > 1 && has_vectors && count >= 16) j = fold_vectors(lanes, step);
+    if constexpr (Native::lanes > 1 && most == 16)
+      if (walk.count == 1 && walk.axes[0].strides[0] == 1 && used == 16)
+        j = fold_vectors(lanes, step);
     const std::size_t begin = j;
-    for_each_row<walk>([&](const auto& at) TINYATTN_INLINE_LAMBDA {
-      constexpr auto row = walk.innermost();
+    for_each_row(walk, [&](const auto& at) TINYATTN_INLINE_LAMBDA {
+      const auto& row = walk.innermost();
       for (std::size_t i = begin; i < row.extent; ++i, ++j) {
-        const float x = this->first[at[0] + offset(i, row.strides[0])];
+        const float x = first[at[0] + offset(i, row.strides[0])];
         lanes[j % 16] = step(Lanes<Port>(lanes[j % 16]), Lanes<Port>(x)).v;
       }
     });
@@ -81,10 +76,10 @@ struct LastAxis : Columns<typename Native::one_lane, walk> {
     TINYATTN_UNROLL
     for (std::size_t q = 0; q < 16 / Native::lanes; ++q) sums[q] = Native::splat(lanes[0]);
     std::size_t j = 0;
-    for (; j + 16 <= count; j += 16) {
+    for (; j + 16 <= walk.elements(); j += 16) {
       TINYATTN_UNROLL
       for (std::size_t q = 0; q < 16 / Native::lanes; ++q) {
-        const auto x = Native::load(this->first + j + q * Native::lanes);
+        const auto x = Native::load(first + j + q * Native::lanes);
         sums[q] = step(Lanes<Native>(sums[q]), Lanes<Native>(x)).v;
       }
     }

@@ -126,7 +126,7 @@ TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const auto&
         if (mask.masks(first + i, j))
           score = -infinity;
         else if (!is_null(mask.addends))
-          score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
+          score = Port::one_lane::fma(score, scale, mask.addend(first + i, j));
       }
   if (!is_null(mask.addends)) scale = 1.0f;
   for (std::size_t i = 0; i < rows; ++i)

@@ -6,6 +6,7 @@
 #include "tinyattn/port/found.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 TINYATTN_BEGIN
 
@@ -28,6 +29,7 @@ struct WalkedAxis {
 // The axes of a walk, the innermost last: at least one, and none that could be joined.
 template <std::size_t Operands, std::size_t Most>
 struct Walk {
+  static constexpr std::size_t operands = Operands, most_axes = Most, most_elements = SIZE_MAX;
   std::size_t count = 0;
   WalkedAxis<Operands> axes[Most]{};
 
@@ -45,6 +47,29 @@ struct Walk {
   }
 
   constexpr const WalkedAxis<Operands>& innermost() const noexcept { return axes[count - 1]; }
+  // Whether vectors lie along it: operands follow one another, or repeat but for the first.
+  constexpr bool has_vectors() const noexcept {
+    for (const std::ptrdiff_t stride : innermost().strides)
+      if (stride != 0 && stride != 1) return false;
+    return innermost().strides[0] == 1 && innermost().extent != 1;
+  }
+  constexpr std::size_t elements() const noexcept {
+    std::size_t product = 1;
+    for (std::size_t axis = 0; axis < count; ++axis) product *= axes[axis].extent;
+    return product;
+  }
+};
+
+// A walk that is a constant: the same members, of the type.
+template <Walk walk>
+struct ConstantWalk {
+  static constexpr std::size_t operands = walk.operands, count = walk.count, most_axes = count;
+  static constexpr std::size_t most_elements = walk.elements();
+  static constexpr const auto& axes = walk.axes;
+  static constexpr bool vectors = walk.has_vectors();
+  static constexpr const auto& innermost() noexcept { return walk.innermost(); }
+  static constexpr bool has_vectors() noexcept { return vectors; }
+  static constexpr std::size_t elements() noexcept { return most_elements; }
 };
 
 // Where element i of an axis is, counted from its first.
@@ -55,11 +80,20 @@ TINYATTN_ALWAYS_INLINE constexpr std::ptrdiff_t offset(std::size_t i,
 
 // Calls step(at) for each row, that is, for the elements of the innermost axis; at[o] is where the
 // first is in operand o, counted from the operand's first element. Rows come in rising order.
-template <Walk walk>
-constexpr void for_each_row(const auto& step) noexcept {
-  constexpr std::size_t operands = sizeof walk.axes[0].strides / sizeof(std::ptrdiff_t);
-  std::size_t index[walk.count] = {};
-  std::ptrdiff_t at[operands] = {};
+template <class Walked>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const Walked& walk, const auto& step) noexcept {
+  if constexpr (Walked::most_axes <= 2) {  // a loop, which takes less code
+    for (std::size_t i = 0; i < (walk.count == 1 ? 1 : walk.axes[0].extent); ++i) {
+      std::ptrdiff_t at[Walked::operands];
+      TINYATTN_UNROLL
+      for (std::size_t o = 0; o < Walked::operands; ++o)
+        at[o] = walk.count == 1 ? 0 : offset(i, walk.axes[0].strides[o]);
+      step(at);
+    }
+    return;
+  }
+  std::size_t index[Walked::most_axes] = {};
+  std::ptrdiff_t at[Walked::operands] = {};
   for (;;) {
     step(at);
     std::size_t axis = walk.count - 1;
@@ -68,10 +102,15 @@ constexpr void for_each_row(const auto& step) noexcept {
       const auto& outer = walk.axes[--axis];
       const bool is_last = ++index[axis] == outer.extent;
       const auto steps = is_last ? 1 - static_cast<std::ptrdiff_t>(outer.extent) : 1;
-      for (std::size_t o = 0; o < operands; ++o) at[o] += steps * outer.strides[o];
+      for (std::size_t o = 0; o < Walked::operands; ++o) at[o] += steps * outer.strides[o];
       if (!is_last) break;
     }
   }
+}
+// The same of a constant walk.
+template <Walk walk>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const auto& step) noexcept {
+  for_each_row(ConstantWalk<walk>{}, step);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -8,9 +8,7 @@
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/linear.hpp"
-#include "tinyattn/math.hpp"
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/training/kernel/adapter.hpp"
 
@@ -74,18 +72,11 @@ struct Adapters<Linear<In, Out, Bias, weights>, lora> {
   static constexpr std::size_t rank = lora.rank == 0 ? 1 : lora.rank;
   // What multiplies the product: alpha / rank.
   static constexpr float scale = static_cast<float>(static_cast<double>(lora.alpha) / rank);
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   Matrix<float, In, rank> lora_A{};   // the transpose of peft's
   Matrix<float, rank, Out> lora_B{};  // the transpose of peft's
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members =
-      detail::Members<detail::names<"lora_A", "lora_B">, &Adapters::lora_A, &Adapters::lora_B>;
+  TINYATTN_MODULE(Adapters, lora_A, lora_B)
 
   // Returns the adapter as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Adapter<rank> describe(
@@ -106,21 +97,13 @@ struct Adapters<MultiHeadAttention<config>, lora> {
   using OfQuery = Adapters<typename Layer::QueryProjection, lora>;    // type of query
   using OfKey = Adapters<typename Layer::KeyProjection, lora>;        // type of key and value
   using OfOutput = Adapters<typename Layer::OutputProjection, lora>;  // type of out_proj
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   [[no_unique_address]] detail::Optional<lora.query, OfQuery> query{};       // of the queries
   [[no_unique_address]] detail::Optional<lora.key, OfKey> key{};             // of the keys
   [[no_unique_address]] detail::Optional<lora.value, OfKey> value{};         // of the values
   [[no_unique_address]] detail::Optional<lora.output, OfOutput> out_proj{};  // of the output
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members =
-      detail::Members<detail::names<"query", "key", "value", "out_proj">, &Adapters::query,
-                      &Adapters::key, &Adapters::value, &Adapters::out_proj>;
+  TINYATTN_MODULE(Adapters, query, key, value, out_proj)
 };
 
 // Of a feed-forward layer.
@@ -131,19 +114,12 @@ struct Adapters<FeedForward<config>, lora> {
   static_assert(config.gated || !lora.gate, "lora adapts the gate, and the layer is not gated");
   using OfUp = Adapters<typename FeedForward<config>::Up, lora>;      // type of up and gate
   using OfDown = Adapters<typename FeedForward<config>::Down, lora>;  // type of down
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   [[no_unique_address]] detail::Optional<lora.up, OfUp> up{};        // of the hidden features
   [[no_unique_address]] detail::Optional<lora.gate, OfUp> gate{};    // of their gate
   [[no_unique_address]] detail::Optional<lora.down, OfDown> down{};  // of the output
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members = detail::Members<detail::names<"up", "gate", "down">, &Adapters::up,
-                                  &Adapters::gate, &Adapters::down>;
+  TINYATTN_MODULE(Adapters, up, gate, down)
 };
 
 // Of a block.
@@ -155,9 +131,6 @@ struct Adapters<TransformerBlock<config>, lora> {
   using Block = TransformerBlock<config>;                         // whose adapters they are
   using OfAttention = Adapters<typename Block::Attention, lora>;  // type of attention
   using OfFeedForward = Adapters<typename Block::Hidden, lora>;   // type of feed_forward
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   // Of attention.
   [[no_unique_address]] detail::OptionalPart<detail::adapts_attention<lora>, OfAttention, 0>
@@ -166,43 +139,27 @@ struct Adapters<TransformerBlock<config>, lora> {
   [[no_unique_address]] detail::OptionalPart<detail::adapts_feed_forward<lora>, OfFeedForward, 1>
       feed_forward{};
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members = detail::Members<detail::names<"attention", "feed_forward">, &Adapters::attention,
-                                  &Adapters::feed_forward>;
+  TINYATTN_MODULE(Adapters, attention, feed_forward)
 };
 
 // Of a transformer.
 template <TransformerConfig config, LoraConfig lora>
 struct Adapters<Transformer<config>, lora> {
   using OfBlock = Adapters<TransformerBlock<config.block>, lora>;  // type of an element of blocks
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   OfBlock blocks[config.num_layers]{};  // of each block
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members = detail::Members<detail::names<"blocks">, &Adapters::blocks>;
+  TINYATTN_MODULE(Adapters, blocks)
 };
 
 // Of a language model. Embeddings and the head stay as they are.
 template <LanguageModelConfig config, LoraConfig lora>
 struct Adapters<LanguageModel<config>, lora> {
   using OfTransformer = Adapters<Transformer<config.transformer>, lora>;  // type of transformer
-  // The number of weights, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
-                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
   OfTransformer transformer{};  // of the transformer
 
-  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
-
-  // The parameters, for for_each_parameter.
-  using Members = detail::Members<detail::names<"transformer">, &Adapters::transformer>;
+  TINYATTN_MODULE(Adapters, transformer)
 };
 
 // Draws A as peft does, uniform from -1 / sqrt(In) to 1 / sqrt(In) in the order of PyTorch's
@@ -211,11 +168,7 @@ template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfi
           random_generator Generator>
 constexpr void initialize(Adapters<Linear<In, Out, Bias, weights>, lora>& adapters,
                           Generator& generator) noexcept {
-  constexpr float bound = detail::inverse_sqrt<In>;
-  auto stream = detail::random_stream(generator);
-  for (std::size_t r = 0; r < adapters.rank; ++r)
-    for (std::size_t i = 0; i < In; ++i)
-      adapters.lora_A(i, r) = kernel::uniform_from(stream.next(), -bound, bound);
+  detail::draw_uniform<In>(adapters.lora_A, generator);
   adapters.lora_B = {};
 }
 

@@ -5,7 +5,7 @@ import re
 from .. import tree
 
 IN_C = ("tinyattn/tinyattn.h", "tinyattn/tinyattn_encoder.h", "tinyattn/tinyattn_models.h",
-        "tinyattn/scratch.h", "tinyattn/activation_list.h")
+        "tinyattn/tinyattn_operations.h", "tinyattn/scratch.h", "tinyattn/activation_list.h")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
@@ -14,7 +14,8 @@ ACTIVATIONS = re.compile(r"^ +use\((\w+), (\w+),", re.MULTILINE)  # the function
 MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE)(?:_INT8)?)\(", re.MULTILINE)
 # Declarations of a C++ header in the namespace tinyattn itself: they are not indented.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
-FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
+FUNCTIONS = re.compile(r"^(?:.*requires\(.*\) ?)?(?:\w+ )*constexpr "
+                       r"(?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
 INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z]\w+) \{\n"
                    r".*?^\}+  // namespace [\w:]*\b\1$", re.MULTILINE | re.DOTALL)
 

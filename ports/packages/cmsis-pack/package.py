@@ -47,7 +47,7 @@ def conditions(package):
     for compiler in COMPILERS:
         add(cpp20, "accept", **compiler)
     compiled = add(parent, "condition", id=COMPILED)
-    add(compiled, "description", "The component Compiled, which Models and Int8 build on")
+    add(compiled, "description", "The component Compiled, which Models, Int8 and Operations build on")
     add(compiled, "require", condition=CPP20)
     add(compiled, "require", **COMPONENT, Csub="Compiled")
 
@@ -68,6 +68,10 @@ def components(package):
                ("source", "src/encoders.cpp", {"language": "cpp"}), ("source", "src/models.cpp", {"language": "cpp"})])
     component(parent, "Int8", COMPILED, "Layers and decoders with int8 weights in the compiled library: for C and C++",
               [("source", "src/int8.cpp", {"language": "cpp"})])
+    component(parent, "Operations", COMPILED, "Functions of elements, and reductions, in the compiled library: for C and "
+                                              "C++",
+              [("header", "include/tinyattn/tinyattn_operations.h", {"path": "include/"}),
+               ("source", "src/primitives.cpp", {"language": "cpp"})])
 
 
 def description():

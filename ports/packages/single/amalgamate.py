@@ -16,7 +16,8 @@ ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.
 # `compiled` of the program; <memory> takes as long as all the others; and most programs do not train.
 IF_DEFINED = {
     "TINYATTN_COMPILED": ("if the program links libtinyattn", (
-        "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")),
+        "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tinyattn_operations.h",
+        "tinyattn/tokenizer_for_c.hpp")),
     "TINYATTN_LIFETIME": ("if workspaces share memory in unions", ("tinyattn/lifetime.hpp",)),
     "TINYATTN_TRAINING": ("if the program trains", ("tinyattn/training.hpp",))}
 CHOOSER = "tinyattn/port/native.hpp"

@@ -89,7 +89,7 @@ class ConvolutionRequest(Conv1dRequest):
         if len(self.stride) == 1:
             return part
         return dataclasses.replace(part, type=part.type.replace("Conv1d", "Conv2d"),
-                                   header="tinyattn/convolution_2d.hpp")
+                                   header="tinyattn/convolution.hpp")
 
     def summary(self, weight, bias):
         return f"Conv{len(self.stride)}d, {self.config(weight, bias)}"

@@ -56,19 +56,40 @@ struct Forward {
   }
 };
 
-// The same layer with weights of int8.
-constexpr AttentionConfig in_int8(AttentionConfig config) noexcept {
-  config.weights = Weights::int8;
+// A configuration after change(its) of itself and of all its parts.
+template <class Config>
+constexpr Config changed(Config config, auto change) noexcept {
+  change(config);
+  if constexpr (requires { config.attention; }) config.attention = changed(config.attention, change);
+  if constexpr (requires { config.cross_attention; }) config.cross_attention = changed(config.cross_attention, change);
+  if constexpr (requires { config.feed_forward; }) config.feed_forward = changed(config.feed_forward, change);
+  if constexpr (requires { config.block; }) config.block = changed(config.block, change);
+  if constexpr (requires { config.transformer; }) config.transformer = changed(config.transformer, change);
   return config;
 }
 
-// The same layer with a window.
-constexpr AttentionConfig with_window(AttentionConfig config, std::size_t window) noexcept {
-  config.window = window;
-  return config;
+// The same layer, block or model with weights of int8, with a cache of int8, or with a window.
+template <class Config = AttentionConfig>
+constexpr Config in_int8(Config config) noexcept {
+  return changed(config, [](auto& its) {
+    if constexpr (requires { its.weights; }) its.weights = Weights::int8;
+  });
 }
-constexpr AttentionConfig with_int8_cache(AttentionConfig config) noexcept {
-  config.cache = Weights::int8;
+template <class Config = AttentionConfig>
+constexpr Config with_int8_cache(Config config) noexcept {
+  return changed(config, [](auto& its) {
+    if constexpr (requires { its.cache; }) its.cache = Weights::int8;
+  });
+}
+template <class Config = AttentionConfig>
+constexpr Config with_window(Config config, std::size_t window) noexcept {
+  return changed(config, [=](auto& its) {
+    if constexpr (requires { its.window; }) its.window = window;
+  });
+}
+
+constexpr AttentionConfig with_bias_kv(AttentionConfig config, std::size_t count) noexcept {
+  config.bias_kv = count;
   return config;
 }
 
@@ -120,7 +141,7 @@ template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 struct CrossForward : ForwardOf<config, Tokens> {
   Matrix<float, SourceTokens, detail::d_key<config>> key_input;
   Matrix<float, SourceTokens, detail::d_value<config>> value_input;
-  Guarded<Tensor<float, config.num_heads, Tokens, SourceTokens>> weights;
+  Guarded<Tensor<float, config.num_heads, Tokens, SourceTokens + config.bias_kv>> weights;
 
   constexpr void operator()(Draw& draw, auto& outputs) noexcept {
     this->draw_inputs(draw);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "guarded.hpp"
-#include "tinyattn/convolution_2d.hpp"
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/recurrent.hpp"
@@ -81,13 +81,8 @@ class Draw {
     draw(linear.weight, 0.5f);
     if constexpr (Bias) draw(linear.bias, 0.5f);
   }
-  template <Conv1dConfig config>
-  constexpr void draw(Conv1d<config>& layer) noexcept {
-    draw(layer.weight, 0.5f);
-    if constexpr (config.bias) draw(layer.bias, 0.5f);
-  }
-  template <Conv2dConfig config>
-  constexpr void draw(Conv2d<config>& layer) noexcept {
+  template <auto config>
+  constexpr void draw(Convolution<config>& layer) noexcept {
     draw(layer.weight, 0.5f);
     if constexpr (config.bias) draw(layer.bias, 0.5f);
   }

@@ -25,6 +25,14 @@ struct Inputs {
 
   using Members = detail::Members<detail::names<"a", "b">, &Inputs::a, &Inputs::b>;
 };
+template <class A, class B, class C>
+struct ThreeInputs {
+  A a;
+  B b;
+  C c;
+
+  using Members = detail::Members<detail::names<"a", "b", "c">, &ThreeInputs::a, &ThreeInputs::b, &ThreeInputs::c>;
+};
 
 // Calls use(workspace) with a workspace that lies between guards and holds NaN, or use() if the module needs none.
 template <class Module>
@@ -80,26 +88,20 @@ struct EmbeddingGradient {
 
 // --- Functions ---
 
-template <const auto& backward_of, class Out, class... X>
-struct OfFunction;
+// backward_of takes the inputs, d_out, and the gradients of the inputs.
 template <const auto& backward_of, class Out, class X>
-struct OfFunction<backward_of, Out, X> {
+struct OfFunction {
   using Module = None<1>;
   using Input = X;
   using Output = Out;
 
   static constexpr void backward(const Module&, const Input& x, const Output& d_out, auto& d_x, auto&) noexcept {
-    backward_of(x, d_out, d_x);
-  }
-};
-template <const auto& backward_of, class Out, class A, class B>
-struct OfFunction<backward_of, Out, A, B> {
-  using Module = None<1>;
-  using Input = Inputs<A, B>;
-  using Output = Out;
-
-  static constexpr void backward(const Module&, const Input& x, const Output& d_out, auto& d_x, auto&) noexcept {
-    backward_of(x.a, x.b, d_out, d_x.a, d_x.b);
+    if constexpr (requires { x.c; })
+      backward_of(x.a, x.b, x.c, d_out, d_x.a, d_x.b, d_x.c);
+    else if constexpr (requires { x.b; })
+      backward_of(x.a, x.b, d_out, d_x.a, d_x.b);
+    else
+      backward_of(x, d_out, d_x);
   }
 };
 
@@ -108,13 +110,13 @@ inline constexpr auto matmul_transposed_gradients = [](auto&... args) { matmul_t
 inline constexpr auto add_gradients = [](auto&... args) { add_backward(args...); };
 inline constexpr auto multiply_gradients = [](auto&... args) { multiply_backward(args...); };
 template <class Out, class A, class B>
-using MatmulGradient = OfFunction<matmul_gradients, Out, A, B>;
+using MatmulGradient = OfFunction<matmul_gradients, Out, Inputs<A, B>>;
 template <class Out, class A, class B>
-using MatmulTransposedGradient = OfFunction<matmul_transposed_gradients, Out, A, B>;
+using MatmulTransposedGradient = OfFunction<matmul_transposed_gradients, Out, Inputs<A, B>>;
 template <class A, class B>
-using AddGradient = OfFunction<add_gradients, decltype(add(A{}, B{})), A, B>;
+using AddGradient = OfFunction<add_gradients, decltype(add(A{}, B{})), Inputs<A, B>>;
 template <class A, class B>
-using MultiplyGradient = OfFunction<multiply_gradients, decltype(multiply(A{}, B{})), A, B>;
+using MultiplyGradient = OfFunction<multiply_gradients, decltype(multiply(A{}, B{})), Inputs<A, B>>;
 
 inline constexpr float softmax_scale = 0.75f;
 inline constexpr auto softmax_gradient = [](auto& x, auto& d_out, auto& d_x) {

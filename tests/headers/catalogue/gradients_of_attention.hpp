@@ -46,28 +46,14 @@ inline constexpr Mask patterned = [] {
 
 // --- Attention ---
 
-template <class A, class B, class C>
-struct ThreeInputs {
-  A a;
-  B b;
-  C c;
-
-  using Members = detail::Members<detail::names<"a", "b", "c">, &ThreeInputs::a, &ThreeInputs::b, &ThreeInputs::c>;
-};
-
-template <const auto& mask, class Query, class Key, class Value, class Out>
-struct AttentionGradient {
-  using Module = None<1>;
-  using Input = ThreeInputs<Query, Key, Value>;
-  using Output = Out;
-
-  static constexpr void backward(const Module&, const Input& x, const Output& d_out, auto& d_x, auto&) noexcept {
-    scaled_dot_product_attention_backward(x.a, x.b, x.c, mask, d_out, d_x.a, d_x.b, d_x.c);
-  }
+template <const auto& mask>
+inline constexpr auto attention_gradients = [](auto& query, auto& key, auto& value, auto&... gradients) {
+  scaled_dot_product_attention_backward(query, key, value, mask, gradients...);
 };
 template <const auto& mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim, std::size_t... Batch>
-using OneHeadGradient = AttentionGradient<mask, Tensor<float, Batch..., Tokens, KeyDim>, Tensor<float, Batch..., SourceTokens, KeyDim>,
-                                          Tensor<float, Batch..., SourceTokens, ValueDim>, Tensor<float, Batch..., Tokens, ValueDim>>;
+using OneHeadGradient = OfFunction<attention_gradients<mask>, Tensor<float, Batch..., Tokens, ValueDim>,
+                                   ThreeInputs<Tensor<float, Batch..., Tokens, KeyDim>, Tensor<float, Batch..., SourceTokens, KeyDim>,
+                                               Tensor<float, Batch..., SourceTokens, ValueDim>>>;
 
 // --- Layers, blocks and transformers ---
 

@@ -4,69 +4,14 @@
 #pragma once
 
 #include "attention.hpp"
+#include "operations.hpp"
 
 #include <cstddef>
 
 namespace tinyattn::test {
 
-constexpr FeedForwardConfig in_int8(FeedForwardConfig config) noexcept {
-  config.weights = Weights::int8;
-  return config;
-}
-constexpr BlockConfig in_int8(BlockConfig config) noexcept {
-  config.attention = in_int8(config.attention);
-  config.feed_forward = in_int8(config.feed_forward);
-  return config;
-}
-constexpr LanguageModelConfig in_int8(LanguageModelConfig config) noexcept {
-  config.transformer.block = in_int8(config.transformer.block);
-  config.weights = Weights::int8;
-  return config;
-}
-
-constexpr DecoderBlockConfig in_int8(DecoderBlockConfig config) noexcept {
-  config.attention = in_int8(config.attention);
-  config.cross_attention = in_int8(config.cross_attention);
-  config.feed_forward = in_int8(config.feed_forward);
-  return config;
-}
-
-constexpr BlockConfig with_window(BlockConfig config, std::size_t window) noexcept {
-  config.attention = with_window(config.attention, window);
-  return config;
-}
-constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_t window) noexcept {
-  config.transformer.block = with_window(config.transformer.block, window);
-  return config;
-}
-
-constexpr BlockConfig with_int8_cache(BlockConfig config) noexcept {
-  config.attention = with_int8_cache(config.attention);
-  return config;
-}
-constexpr DecoderBlockConfig with_int8_cache(DecoderBlockConfig config) noexcept {
-  config.attention = with_int8_cache(config.attention);
-  config.cross_attention = with_int8_cache(config.cross_attention);
-  return config;
-}
-constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) noexcept {
-  config.transformer.block = with_int8_cache(config.transformer.block);
-  return config;
-}
-
 template <class Norm, std::size_t Dim>
-struct Normalized {
-  Norm norm;
-  Matrix<float, 3, Dim> x;
-  Guarded<Matrix<float, 3, Dim>> out;
-
-  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
-    draw(norm);
-    draw.draw(x, 4.0f);
-    norm.forward(x, out.tensor);
-    outputs.take("out", out);
-  }
-};
+using Normalized = Computed<Norm, Matrix<float, 3, Dim>, 4>;
 
 template <std::size_t Tokens, std::size_t Dim>
 struct Sinusoidal {
@@ -149,7 +94,7 @@ struct ByCacheOfExtremes : ByCache<config> {
   void operator()(Draw& draw, auto& outputs) noexcept {
     this->draw_inputs(draw);
     for (float& element : this->x.elements) element = draw.wide_number(17);
-    auto& [query, key, value, out_proj] = this->layer;
+    auto& [query, key, value, out_proj, bias_kv] = this->layer;
     for (std::size_t k = 0; k < detail::head_dim<config> * key.weight.row_size; ++k) key.weight.code[k] = 128;
     for (const float power : {0x1p-70f, 0x1p50f, 0x1p20f, 0x1p15f, 0x1p45f}) {  // 2^-70, 2^-20, 1, 2^15, 2^60
       for (float& scale : query.weight.scale) scale *= power;

@@ -14,7 +14,6 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/pooling.hpp"
 #include "tinyattn/softmax.hpp"
-#include "tinyattn/window_pooling.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -250,39 +249,32 @@ struct Dropout {
   }
 };
 
-template <class Layer, std::size_t In, std::size_t Out, std::size_t... Extents>
-struct OfLinear {
-  Layer linear;
-  Tensor<float, Extents..., In> x;
-  Guarded<Tensor<float, Extents..., Out>> out;
+// A layer without scratch, of numbers in [-scale, scale).
+template <class Layer, class X, int scale = 1>
+struct Computed {
+  Layer layer;
+  X x;
+  Guarded<decltype(Layer{}(X{}))> out;
 
   constexpr void operator()(Draw& draw, auto& outputs) noexcept {
-    draw(linear, x);
-    linear.forward(x, out.tensor);
-    outputs.take("out", out);
-  }
-};
-template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
-using LinearLayer = OfLinear<Linear<In, Out, Bias>, In, Out, Extents...>;
-template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
-using Int8Layer = OfLinear<Linear<In, Out, Bias, Weights::int8>, In, Out, Extents...>;
-
-// --- Over tokens ---
-
-// A convolution of a matrix, or of a batch.
-template <Conv1dConfig config, std::size_t Tokens, std::size_t... Batch>
-struct Convolved {
-  static constexpr std::size_t tokens = Conv1d<config>::tokens_after(Tokens);
-  Conv1d<config> layer;
-  Tensor<float, Batch..., Tokens, config.in> x;
-  Guarded<Tensor<float, Batch..., tokens, config.out>> out;
-
-  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
-    draw(layer, x);
+    draw(layer);
+    draw.draw(x, float{scale});
     layer.forward(x, out.tensor);
     outputs.take("out", out);
   }
 };
+template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
+using LinearLayer = Computed<Linear<In, Out, Bias>, Tensor<float, Extents..., In>>;
+template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
+using Int8Layer = Computed<Linear<In, Out, Bias, Weights::int8>, Tensor<float, Extents..., In>>;
+
+// --- Over tokens ---
+
+// A convolution of a matrix, or of a batch; of images.
+template <Conv1dConfig config, std::size_t Tokens, std::size_t... Batch>
+using Convolved = Computed<Conv1d<config>, Tensor<float, Batch..., Tokens, config.in>>;
+template <Conv2dConfig config, std::size_t... Extents>
+using ConvolvedImages = Computed<Conv2d<config>, Tensor<float, Extents..., config.in>>;
 
 // A convolution by value, into a view, and from a view without gaps.
 template <Conv1dConfig config, std::size_t Tokens>
@@ -321,21 +313,6 @@ struct Recurred {
   }
 };
 
-// A convolution of images.
-template <Conv2dConfig config, std::size_t... Extents>
-struct ConvolvedImages {
-  using X = Tensor<float, Extents..., config.in>;
-  Conv2d<config> layer;
-  X x;
-  Guarded<decltype(Conv2d<config>{}(X{}))> out;
-
-  constexpr void operator()(Draw& draw, auto& outputs) noexcept {
-    draw(layer, x);
-    layer.forward(x, out.tensor);
-    outputs.take("out", out);
-  }
-};
-
 // A pool over windows.
 template <auto pool, class X>
 struct PooledWindows {
@@ -350,7 +327,8 @@ struct PooledWindows {
 };
 
 inline constexpr auto call_mean = [](auto&&... args) { return mean(args...); };
-inline constexpr auto call_largest = [](auto&&... args) { return largest(args...); };
+// Not inlined: GCC 12 miscounts the bytes of a function for a Cortex-M55, and then a branch does not reach.
+inline constexpr auto call_largest = [](auto&&... args) __attribute__((noinline)) { return largest(args...); };
 
 // A reduction over tokens: over all and over some, of a batch, of a view, and into a row of a matrix.
 template <const auto& reduce, std::size_t Tokens, std::size_t Features>
@@ -500,7 +478,7 @@ struct RowsNotFinite {
   }
 };
 
-// Infinities, NaN, the largest floats and 100, where exp overflows; unit/activation.cpp checks all activations.
+// Infinities, NaN, the largest floats and 100, where exp overflows; answers/ has all activations.
 struct ActivationsNotFinite {
   Vector<float, 8> out;
 

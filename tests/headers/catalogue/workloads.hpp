@@ -93,10 +93,6 @@ constexpr Conv2dConfig image = {.in = 3, .out = 17, .kernel = 3, .stride = {2, 1
 constexpr Conv2dConfig features = {.in = 21, .out = 21, .kernel = {3, 2}, .padding = 1, .bias = false, .groups = 21};
 constexpr Conv2dConfig points = {.in = 6, .out = 9, .kernel = 1};
 constexpr PoolConfig by_two = {.kernel = 3, .stride = 2, .padding = 1};
-constexpr auto in_int8(auto config) noexcept {
-  config.weights = Weights::int8;
-  return config;
-}
 
 // Recurrent layers: of fewer and more features than a vector, and more tokens than are multiplied at a time.
 constexpr RecurrentConfig recurrent = {.in = 3, .hidden = 5};
@@ -211,6 +207,10 @@ constexpr void for_each_workload_with_a_window(auto&& each) {
 constexpr void for_each_workload_with_a_source(auto&& each) {
   each(Workload<CrossForward<wide_source, 5, 9>, CrossForward<in_int8(wide_source), 3, 4>,
                 CrossForward<with_int8_cache(in_int8(wide_source)), 3, 9>>{"MultiHeadAttention, d_key and d_value", 0x475f6db9});
+  each(Workload<ForwardMasked<not_causal, BlockMask<2, 7, 7>, 2, 7>, ForwardMasked<with_int8_cache(in_int8(causal)), KeepMask<2, 5, 5>, 5>>{
+      "MultiHeadAttention, a mask for each head", 0xde81cb64});
+  each(Workload<CrossForward<with_bias_kv(not_causal, 1), 5, 9>, ForwardMasked<with_bias_kv(causal, 2), AdditiveMask<2, 17, 17>, 17>>{
+      "MultiHeadAttention, bias_kv", 0xa282de25});
   each(Workload<DecoderOf<reading_last, 5, 17>, DecoderOf<reading_first, 9, 3>,
                 ReadsSource<TransformerDecoder<TransformerDecoderConfig{.block = reading_last, .num_layers = 2}>, 4, 9, 12>>{
       "TransformerDecoder", 0xbb1c5dd3});

@@ -30,7 +30,13 @@ void bare_bools_in_a_layer() { layer.forward(x, bools, out, workspace); }
 auto bare_floats_as_mask() { return scaled_dot_product_attention(x, x, x, square); }
 // expect: mask must be [tokens, source tokens] or [source tokens]
 auto mask_of_another_shape() { return scaled_dot_product_attention(x, longer, longer, BlockMask{bools}); }
+void mask_of_each_head_in_training() { layer.forward(x, BlockMask{ones<bool, 2, 6, 6>()}, out, workspace, generator); }
+// expect in 30 lines: or, with a mask for each head, [num_heads, tokens, source tokens]
 void mask_of_another_shape_in_a_layer() { layer.forward(x, KeepMask{bools_of_five}, out, workspace); }
+void masks_of_a_batch_of_blocks(Tensor<float, 2, 6, 4>& both) {
+  decoder.forward(both, BlockMask{ones<bool, 4, 6, 6>()}, both, decoder_workspace);
+}
+void masks_of_more_heads() { layer.forward(x, BlockMask{ones<bool, 3, 6, 6>()}, out, workspace); }
 // expect: a BlockMask or a KeepMask is made of a Tensor<bool>, true = masked or true = takes part; an AdditiveMask
 auto block_mask_of_floats() { return BlockMask{square}; }
 auto keep_mask_of_array(const bool (&mask)[5][5]) { return KeepMask{mask}; }

@@ -12,3 +12,5 @@ void compiled_without_workspace() { compiled::forward(layer, x, out); }
 Status compiled_count_and_square_mask() { return compiled::forward(layer, x, std::size_t{3}, KeepMask{bools}, out, workspace); }
 // expect: the compiled library has no layer with a window
 void compiled_with_window(const Windowed& windowed, Windowed::Workspace& room) { compiled::forward(windowed, x, out, room); }
+// expect: the compiled library has no groups and no dilation
+void compiled_in_groups(const Conv1d<Conv1dConfig{.in = 4, .out = 4, .kernel = 1, .groups = 4}>& its) { compiled::forward(its, x, out); }

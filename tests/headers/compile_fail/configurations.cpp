@@ -67,6 +67,17 @@ TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, 
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden}> widths_of_attention_differ;
 // expect in 40 lines: cross_attention is neither causal nor rotary
 TransformerDecoderBlock<DecoderBlockConfig{.attention = heads, .cross_attention = heads, .feed_forward = hidden}> causal_source;
+// expect in 40 lines: a layer with bias_kv has no window, and keys and values of floats
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .window = 3, .bias_kv = 1}> biases_of_a_window;
+// expect in 40 lines: a layer of a block has no bias_kv
+TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}, .feed_forward = hidden}>
+    biases_of_block;
+// expect in 40 lines: a layer with bias_kv has no initial values
+void initial_biases(MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}>& its) {
+  initialize(its, generator);
+}
+// expect in 40 lines: a layer with bias_kv has no cache
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}>::Cache cache_of_biases;
 // expect in 40 lines: a memory has one width, d_key and d_value
 TransformerDecoderBlock<DecoderBlockConfig{.attention = heads,
                                            .cross_attention = {.d_in = 4, .d_out = 4, .context_length = 6, .causal = false, .d_key = 9},

@@ -7,7 +7,7 @@ using Block = Decoder::Block;
 
 // --- Norms, feed-forward parts, embeddings ---
 
-// expect: x must have as many columns as the norm has features
+// expect: x must have as many columns as the layer has inputs
 void norm_of_other_width() { norm.forward(narrow, narrow); }
 // expect: forward takes (x, out)
 void norm_into_constant() { norm.forward(x, Matrix<float, 6, 4>{}); }

@@ -52,12 +52,11 @@ constexpr float index_outside_of_a_view = columns<2>(zeros_2x3, 0)(0, 2);
 auto columns_of_two_heights() { return concat_columns(x, shorter); }
 // expect: a and b must have the same number of columns
 auto rows_of_two_widths() { return concat_rows(x, narrow); }
-// expect: out must hold floats, and not be const
+// expect: out must not be const
 void add_into_const() { add(x, x, constant); }
-// expect: a and b must have the same shape, or one must be a row for the other's rows
+// expect: each operand must have the extents of out, or 1, from the last axis on
 auto sum_of_two_shapes() { return add(x, shorter); }
 auto product_with_a_narrow_row() { return multiply(row(narrow, 0), x); }
-// expect: out must have the shape of a and b, or of the one that is no row
 void difference_into_a_row(Vector<float, 4>& result) { subtract(result, x, result); }
 // expect: add takes (a, b) or (a, b, out)
 auto sum_with_braces() { return add(x, {1.0f, 2.0f, 3.0f, 4.0f}); }
@@ -77,20 +76,18 @@ auto dot_of_two_sizes() { return dot(vector({1.0f}), vector({1.0f, 2.0f})); }
 auto matmul_inner() { return matmul(x, square); }
 void matmul_inner_with_output() { matmul(x, square, out); }
 auto matmul_vector() { return matmul(last_logits, square); }
+auto repeated_inner() { return matmul(x, batch); }
 // expect: columns of a must equal columns of b
 auto matmul_transposed_inner() { return matmul_transposed(x, square); }
 // expect: out must have the rows of a and the columns of b
 void matmul_out() { matmul(square, x, narrow); }
+void repeated_out() { matmul(square, batch, out); }
 // expect: a and b must hold floats
 void matmul_of_doubles() { matmul(square, doubles, out); }
 // expect: out must hold floats, and not be const
 void matmul_into_const() { matmul(square, x, constant); }
 // other libraries take the output first
 void matmul_output_first(const Matrix<float, 6, 5>& a, const Matrix<float, 5, 6>& b) { matmul(square, a, b); }
-// expect: columns of a must equal the rows of b, or its columns if it is transposed
-auto repeated_inner() { return matmul(x, batch); }
-// expect: out must have the leading extents, the rows of a and the columns of b
-void repeated_out() { matmul(square, batch, out); }
 // expect: matmul takes (a, b) or (a, b, out)
 void matmul_into_temporary() { matmul(square, x, Matrix<float, 6, 4>{}); }
 // expect: x must have as many columns as the layer has inputs
@@ -100,16 +97,21 @@ void linear_into_temporary(const Linear<4, 4>& linear) { linear.forward(x, Matri
 
 // --- Over tokens ---
 
-// expect: x must have as many columns as the layer has inputs
+// expect: x must be [..., tokens, in]; of a Conv2d [..., height, width, in], or a matrix [height, width * in]
 auto convolution_of_other_features() { return convolution(three_features); }
-// expect: x must have a row for each token
 auto convolution_of_a_vector() { return convolution(last_logits); }
+auto convolution_of_another_image() { return convolution_2d(Tensor<float, 6, 5, 3>{}); }
+auto convolution_of_half_an_element() { return convolution_2d(three_features); }
+// expect: x must have a row for each token
 auto mean_of_a_vector() { return mean(last_logits); }
 // expect: rows of x must follow each other without gaps
 auto convolution_of_columns() { return convolution(columns<2>(x, 1)); }
-// expect: the kernel is longer than x and its padding
+// expect: the kernel is larger than x and its padding
 auto convolution_of_a_short_text() { return convolution(one_token); }
-// expect: out must have a row for each token of the result
+auto convolution_of_a_small_image() { return convolution_2d(two_features); }
+auto pool_of_a_small_image() { return max_pool2d<PoolConfig{.kernel = {3, 6}}>(image); }
+// expect: out must have an element of `out` features for each window
+void convolution_2d_out(Tensor<float, 4, 4, 3>& result) { convolution_2d.forward(image, result); }
 void convolution_out(Matrix<float, 6, 3>& result) { convolution.forward(two_features, result); }
 // expect: out must hold floats, and not be const
 void convolution_into_const(const Matrix<float, 4, 3>& result) { convolution.forward(two_features, result); }
@@ -125,7 +127,8 @@ Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .stride = 0}> convolution_in
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 3, .padding = 3}> convolution_of_padding;
 // expect: the weight of a convolution needs its configuration
 auto convolution_from_torch_alone() { return from_torch(Tensor<float, 3, 2, 3>{}, Vector<float, 3>{}); }
-// expect: weight must be [out, in / groups, kernel], as its configuration says
+// expect: weight must be [out, in / groups, kernel], of a Conv2d [out, in / groups, height, width]
+auto convolution_2d_in_another_order() { return from_torch<of_images>(Tensor<float, 3, 2, 9, 1>{}, Vector<float, 3>{}); }
 auto convolution_in_another_order() { return from_torch<of_two>(Tensor<float, 3, 3, 2>{}, Vector<float, 3>{}); }
 // expect: from_torch takes (weight, bias), or (weight) if the configuration has no bias
 auto convolution_without_its_bias() { return from_torch<of_two>(Tensor<float, 3, 2, 3>{}); }
@@ -142,16 +145,6 @@ Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .dilation = 0}> convolution_
 // expect in 60 lines: groups must divide in and out
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .groups = 2}> convolution_in_uneven_groups;
 Conv2d<Conv2dConfig{.in = 2, .out = 4, .kernel = 1, .groups = 0}> convolution_in_no_group;
-// expect: x must be [..., height, width, in], or a matrix [height, width * in]
-auto convolution_of_another_image() { return convolution_2d(Tensor<float, 6, 5, 3>{}); }
-auto convolution_of_half_an_element() { return convolution_2d(three_features); }
-// expect: the kernel is larger than x and its padding
-auto convolution_of_a_small_image() { return convolution_2d(two_features); }
-auto pool_of_a_small_image() { return max_pool2d<PoolConfig{.kernel = {3, 6}}>(image); }
-// expect: out must be [..., height, width, out], with an element for each window
-void convolution_2d_out(Tensor<float, 4, 4, 3>& result) { convolution_2d.forward(image, result); }
-// expect: weight must be [out, in / groups, height, width], as its configuration says
-auto convolution_2d_in_another_order() { return from_torch<of_images>(Tensor<float, 3, 2, 9, 1>{}, Vector<float, 3>{}); }
 // expect in 60 lines: padding must be at most half of kernel
 auto pool_of_padding() { return max_pool1d<PoolConfig{.kernel = 3, .padding = 2}>(x); }
 // expect in 60 lines: a mean takes a dilation of 1

@@ -55,7 +55,7 @@ void gradient_in_const() { backward(linear, x, narrow, out, constant_gradient); 
 void gradient_of_groups(Conv1d<Conv1dConfig{.in = 4, .out = 4, .kernel = 1, .groups = 2}>& its) { backward(its, x, x, out, its); }
 // expect: x must have as many columns as the layer has inputs
 void input_of_another_layer() { backward(linear, square, narrow, square, linear_gradient); }
-// expect: x must have as many columns as the norm has features
+// expect: x must have as many columns as the layer has inputs
 void input_of_another_norm() { backward(norm, narrow, narrow, narrow, norm_gradient); }
 // expect: a backward pass needs weights of floats: int8 weights have no gradient
 void gradient_of_int8_weights() { backward(int8_linear, square, square, square, int8_gradient); }

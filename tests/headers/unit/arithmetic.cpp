@@ -7,10 +7,7 @@
 
 #include "forms.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 // The result has the shape of the operand that is not broadcast; of two single rows, the matrix's shape.
 static_assert(std::is_same_v<decltype(add(Vector<float, 3>{}, Tensor<float, 2, 4, 3>{})), Tensor<float, 2, 4, 3>>);
@@ -63,6 +60,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

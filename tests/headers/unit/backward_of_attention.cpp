@@ -186,26 +186,14 @@ constexpr Test tests[] = {
                }),
     at_run_time("cross-attention: only the gradients that are wanted, and in place", check_cross),
     at_run_time("heads that are stacked", check_stacked_heads),
-    at_run_time("a gradient that is not wanted changes no other; a batch is its elements one after the other; in place",
-                [](Check& check) {
-                  check_module<LayerGradient<causal, 4>>(check);
-                  check_module<LayerGradient<grouped, 4>>(check);
-                  check_module<BlockGradient<norm_last, 4>>(check);
-                  check_module<BlockGradient<rms_first, 4>>(check);
-                  check_module<TransformerGradient<two_blocks, 4>>(check);
-                }),
-    at_run_time("NaN in a masked key leaves no trace",
-                [](Check& check) {
-                  check_masked_key<KeepMask<5, 7>>(check);
-                  check_masked_key<BlockMask<7>>(check);
-                  check_masked_key<AdditiveMask<5, 7>>(check);
-                  check_window(check);
-                }),
-    at_run_time("NaN after a number of tokens leaves no trace",
-                [](Check& check) {
-                  check_counts(check);
-                  check_counts_of_a_memory(check);
-                }),
+    at_run_time(
+        "a gradient that is not wanted changes no other; a batch is its elements one after the other; in place",
+        each_of<check_module<LayerGradient<causal, 4>>, check_module<LayerGradient<grouped, 4>>, check_module<BlockGradient<norm_last, 4>>,
+                check_module<BlockGradient<rms_first, 4>>, check_module<TransformerGradient<two_blocks, 4>>>),
+    at_run_time(
+        "NaN in a masked key leaves no trace",
+        each_of<check_masked_key<KeepMask<5, 7>>, check_masked_key<BlockMask<7>>, check_masked_key<AdditiveMask<5, 7>>, check_window>),
+    at_run_time("NaN after a number of tokens leaves no trace", each_of<check_counts, check_counts_of_a_memory>),
 };
 
 }  // namespace

@@ -8,10 +8,7 @@
 #include "divided.hpp"
 #include "forms.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr AttentionConfig simple{.d_in = 12, .d_out = 12, .context_length = 20, .num_heads = 2};
 constexpr AttentionConfig grouped{
@@ -92,18 +89,6 @@ constexpr AttentionConfig of_heads{.d_in = 6,
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
 
-// Checks how many rows a block's call with a cache computes at once, for any sizes.
-constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
-  const std::size_t widest = std::max(d_model, d_hidden);
-  const auto floats = [&](std::size_t rows) {
-    return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length, d_model);
-  };
-  const std::size_t rows = detail::cached_rows(widest, floats);
-  check.that(rows >= 1 && rows <= 4);
-  check.that(rows == 1 || floats(rows) <= 8 * widest);
-  check.that(rows == 4 || floats(rows + 1) > 8 * widest);
-}
-
 // The shift of weights, which are powers of two, for the first and last context length of each step.
 constexpr unsigned power_shift(std::size_t context_length) { return kernel::score_rule<port::scalar>(1.0f, 1, context_length).power_shift; }
 static_assert(power_shift(1) == 0 && power_shift(516) == 0 && power_shift(517) == 1 && power_shift(1032) == 1 && power_shift(1033) == 2);
@@ -132,27 +117,34 @@ void check_scales(Check& check) {
     }
 }
 
+// A layer, its cache and scratch.
+template <AttentionConfig config>
+struct CachedLayer {
+  using Layer = MultiHeadAttention<config>;
+  Layer layer = drawn<Layer>(1);
+  typename Layer::Cache cache{};
+  typename Layer::Cache::Workspace workspace{};
+
+  void forward(const auto& in, auto& out) {
+    cache.clear();
+    if (layer.forward(in, cache, out, workspace) != Status::ok) __builtin_trap();
+  }
+};
+
 // Infinity, or a number that no scale fits, in one feature of the key or value of token 3 in key head 1: query heads 2 and 3 give NaN from
 // that token on, and nothing else changes.
 void check_not_finite(Check& check) {
-  using Layer = MultiHeadAttention<of_heads<4, 2, 3, 6>>;
-  static Layer layer;
-  static Layer::Cache cache;
-  static Layer::Cache::Workspace workspace;
-  layer = drawn<Layer>(1);
+  static CachedLayer<of_heads<4, 2, 3, 6>> called;
+  auto& layer = called.layer;
   auto x = drawn<Matrix<float, 6, 6>>(2);
   for (std::size_t i = 0; i < 6; ++i) x(i, 0) = i == 3 ? 0x1p100f : 0.0f;
   for (std::size_t j = 0; j < 12; ++j) layer.query.weight(0, j) = layer.key.weight(0, j / 2) = layer.value.weight(0, j / 2) = 0.0f;
   Matrix<float, 6, 12> expected{}, out{};
-  const auto forward = [&](auto& to) {
-    cache.clear();
-    check.that(layer.forward(x, cache, to, workspace) == Status::ok);
-  };
-  forward(expected);
+  called.forward(x, expected);
   for (auto* const linear : {&layer.key, &layer.value})
     for (const float weight : {0x1p100f, -0x1p100f, 0x1.cp-84f}) {
       linear->weight(0, 4) = weight;
-      forward(out);
+      called.forward(x, out);
       linear->weight(0, 4) = 0.0f;
       for (std::size_t i = 0; i < 6; ++i)
         for (std::size_t j = 0; j < 12; ++j) check.same_bits(out(i, j), i >= 3 && j >= 6 ? quiet_nan : expected(i, j));
@@ -161,10 +153,9 @@ void check_not_finite(Check& check) {
 
 // The largest sums of 32 bits: equal keys, and values that are 127 steps of the largest scale.
 void check_long_context(Check& check) {
-  using Layer = MultiHeadAttention<of_heads<1, 1, 1, 600>>;
-  static Layer layer;
-  static Layer::Cache cache;
-  static Layer::Cache::Workspace workspace;
+  static CachedLayer<of_heads<1, 1, 1, 600>> called;
+  auto& [layer, cache, workspace] = called;
+  layer = {};
   static Matrix<float, 600, 6> x = ones<float, 600, 6>();
   static Matrix<float, 600, 1> out;
   layer.value.bias(0) = 127 * 15;
@@ -175,13 +166,11 @@ void check_long_context(Check& check) {
 // A layer with a context of ten tokens reads sixty through a window of seven, with the bits of one call of a layer with a longer context;
 // also near SIZE_MAX, where the count of tokens is reduced.
 void check_endless(Check& check) {
-  using Layer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 10, .num_heads = 2}, 7)>;
   using Longer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 60, .num_heads = 2}, 7)>;
   static Longer longer;
   static Longer::Workspace of_longer;
-  static Layer layer;
-  static Layer::Cache cache;
-  static Layer::Cache::Workspace workspace;
+  static CachedLayer<with_window({.d_in = 12, .d_out = 12, .context_length = 10, .num_heads = 2}, 7)> called;
+  auto& [layer, cache, workspace] = called;
   static_assert(sizeof cache <= sizeof(std::size_t) + 7 * 2 * 12 * sizeof(float) && sizeof(Longer::Cache) == sizeof cache);
   longer = drawn<Longer>(1);
   layer = {longer.query, longer.key, longer.value, longer.out_proj};
@@ -198,12 +187,35 @@ void check_endless(Check& check) {
   check.that(cache.size() > SIZE_MAX / 8 && cache.size() < SIZE_MAX / 2);
 }
 
+// After a million tokens, the last logits of a text are those of a cache that has read only the tokens on which they depend: a window per
+// layer.
+template <Rotary rotary, Weights of_cache>
+void check_long_text(Check& check) {
+  constexpr AttentionConfig attention{
+      .d_in = 4, .d_out = 4, .context_length = 1, .num_heads = 2, .rotary = rotary, .cache = of_cache, .window = 32};
+  constexpr BlockConfig block{.attention = attention, .feed_forward = {.d_model = 4, .d_hidden = 5}};
+  using Model =
+      LanguageModel<LanguageModelConfig{.vocabulary = 11, .transformer = {.block = block, .num_layers = 2}, .positions = Positions::none}>;
+  static Model model;
+  static typename Model::Cache all, some;
+  static typename Model::Cache::Workspace workspace;
+  model = drawn<Model>(1);
+  const auto read_from = [&](std::size_t first, auto& cache) {
+    Vector<float, 11> logits{};
+    for (auto& of_block : cache.blocks) of_block.num_tokens = first;
+    for (std::size_t i = first; i < 1'000'300; ++i) {
+      const auto token = static_cast<Token>((i * 7 + i / 13) % 11);
+      check.that(model.forward(TokenView(&token, 1), cache, logits, workspace) == Status::ok);
+    }
+    return logits;
+  };
+  check.same_bits(read_from(1'000'000, all), read_from(1'000'300 - (2 * 31 + 1), some));
+}
+
 // Rotary positions end at 2^28.
 void check_end_of_positions(Check& check) {
-  using Rotated = MultiHeadAttention<with_window(rotated, 4)>;
-  static Rotated layer;
-  static Rotated::Cache cache;
-  static Rotated::Cache::Workspace workspace;
+  static CachedLayer<with_window(rotated, 4)> called;
+  auto& [layer, cache, workspace] = called;
   Matrix<float, 19, 5> x{};
   Matrix<float, 19, 8> out{};
   cache.num_tokens = (std::size_t{1} << 28) - 2;
@@ -223,18 +235,10 @@ void check_every_count(Check& check) {
   check_counts(check, layer, x, out, workspace);
 }
 
-struct Called {
-  using Layer = MultiHeadAttention<simple>;
-  Layer layer = drawn<Layer>(1);
+struct Called : CachedLayer<simple> {
   Matrix<float, 20, 12> x = drawn<Matrix<float, 20, 12>>(2), expected{};
-  Layer::Cache cache{};
-  Layer::Cache::Workspace workspace{};
 
   Called() { forward(x, expected); }
-  void forward(const auto& in, auto& out) {
-    cache.clear();
-    if (layer.forward(in, cache, out, workspace) != Status::ok) __builtin_trap();
-  }
 };
 
 constexpr Test tests[] = {
@@ -263,16 +267,14 @@ constexpr Test tests[] = {
                                                DividedAttention<with_int8_cache(in_int8(in_the_compiler))>>),
     at_run_time(
         "without a cache: every count of tokens, wherever a block of rows ends; heads that share keys, features that rotate, a window",
-        [](Check& check) {
-          check_every_count<of_several_blocks, 67>(check);
-          check_every_count<with_window(of_several_blocks, 18), 67>(check);
-          check_every_count<grouped, 20>(check);
-          check_every_count<with_window(shared, 1), 9>(check);
-          check_every_count<rotated, 19>(check);
-          check_every_count<with_int8_cache(of_several_blocks), 67>(check);
-          check_every_count<with_window(with_int8_cache(in_int8(grouped)), 7), 20>(check);
-        }),
+        each_of<check_every_count<of_several_blocks, 67>, check_every_count<with_window(of_several_blocks, 18), 67>,
+                check_every_count<grouped, 20>, check_every_count<with_window(shared, 1), 9>, check_every_count<rotated, 19>,
+                check_every_count<with_int8_cache(of_several_blocks), 67>,
+                check_every_count<with_window(with_int8_cache(in_int8(grouped)), 7), 20>>),
     at_run_time("a window goes on after the context, and after the largest number of tokens", check_endless),
+    at_run_time("a long text without positions", check_long_text<Rotary::none, Weights::f32>),
+    at_run_time("a long text with rotary positions", check_long_text<Rotary::halves, Weights::f32>),
+    at_run_time("a long text with rotary positions and a cache of int8", check_long_text<Rotary::interleaved, Weights::int8>),
     at_run_time("a window of rotary positions ends at 2^28", check_end_of_positions),
     at_run_time("too many tokens: nothing is written, and the cache is as it was; no tokens are fine, also with a full cache",
                 [](Check& check) {
@@ -321,13 +323,8 @@ constexpr Test tests[] = {
                  check.that(OfBlock::floats(opaque(OfBlock::rows_at_once)) * sizeof(float) == sizeof(OfBlock));
                  check.that(OfAttention::floats(opaque(OfAttention::rows_at_once)) * sizeof(float) == sizeof(OfAttention::Workspace));
                }),
-    everywhere("a call with a cache takes as many tokens at a time as fit into eight rows, one at least and four at most",
-               [](Check& check) {
-                 for (const std::size_t context_length : {6u, 64u, 1024u})
-                   for (const std::size_t d_hidden : {172u, 32u}) check_rows_at_once(check, 64, d_hidden, opaque(context_length));
-               }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -12,10 +12,7 @@
 
 #include "support/check.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 struct Small {
   Linear<3, 2> linear;
@@ -241,6 +238,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

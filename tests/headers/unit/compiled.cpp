@@ -2,6 +2,9 @@
 //
 // The calls of compiled.hpp, which take tensors: each gives what the same call of the headers gives. answers/ checks the C functions.
 #include "tinyattn/compiled.hpp"
+#include "tinyattn/elementwise.hpp"
+#include "tinyattn/reduce.hpp"
+#include "tinyattn/tinyattn_operations.h"
 
 #include "exact.hpp"
 #include "forms.hpp"
@@ -68,16 +71,52 @@ void check_convolution(Check& check) {
   check_output(check, layer(x), [&](auto& out) { compiled::forward(layer, x, out); });
 }
 
+// Of tinyattn_reduction_NAME.
+namespace of_reduction {
+using namespace reduction;
+constexpr variance variance_0{0}, variance_1{1};
+constexpr deviation deviation_0{{0}}, deviation_1{{1}};
+}  // namespace of_reduction
+
+// Each function and each reduction of C is that of its name.
+void check_names(Check& check) {
+  const auto a = opaque(drawn<Matrix<float, 3, 21>>(6));
+  const auto b = drawn<Vector<float, 21>>(7);
+  const auto c = drawn<Matrix<float, 3, 1>>(8);
+  const auto computes = [&](const tinyattn_function& function, const auto& expected) {
+    constexpr tinyattn_walk walk{2, {3, 21}, {{21, 1}, {21, 1}, {0, 1}, {1, 0}}};
+    Matrix<float, 3, 21> out{};
+    check.that(tinyattn_elementwise(&function, &walk, a.data(), b.data(), c.data(), out.data()) == TINYATTN_OK);
+    check.same_bits(out, expected);
+  };
+  const auto reduces = [&](auto call, const auto& reduction, const auto& of) {
+    const auto over = [&](const tinyattn_walk& walk, const auto& expected) {
+      auto out = expected;
+      out.elements[0] += 1;
+      check.that(call(&reduction, &walk, a.data(), out.data()) == TINYATTN_OK);
+      for (std::size_t i = 0; i < out.size(); ++i) check.same_bits(static_cast<float>(out(i)), static_cast<float>(expected(i)));
+    };
+    over({2, {3, 21}, {{1, 0}, {21, 1}}}, reduce<1>(of, a));
+    over({2, {3, 21}, {{0, 1}, {21, 1}}}, reduce<0>(of, a));
+  };
+#define OPERANDS_1 a
+#define OPERANDS_2 a, b
+#define OPERANDS_3 a, b, c
+#define COMPUTES(name, operands) computes(tinyattn_function_##name, elementwise(function::name, OPERANDS_##operands));
+#define REDUCES(name) reduces(tinyattn_reduce, tinyattn_reduction_##name, of_reduction::name);
+  TINYATTN_FUNCTIONS(COMPUTES)
+  TINYATTN_REDUCTIONS(REDUCES)
+  reduces(tinyattn_reduce_to_index, tinyattn_reduction_argmax, reduction::argmax);
+  reduces(tinyattn_reduce_to_index, tinyattn_reduction_argmin, reduction::argmin);
+}
+
 constexpr Test tests[] = {
     at_run_time("layers", check_layer<floats>),
 #if !defined(__ARM_ARCH_6M__)  // a micro:bit has no RAM for it
     at_run_time("layers of int8", check_layer<int8>),
 #endif
-    at_run_time("convolutions, also of int8",
-                [](Check& check) {
-                  check_convolution<strided>(check);
-                  check_convolution<strided_int8>(check);
-                }),
+    at_run_time("functions of elements, and reductions", check_names),
+    at_run_time("convolutions, also of int8", each_of<check_convolution<strided>, check_convolution<strided_int8>>),
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {
                   for (std::size_t n = 1; n <= 300; ++n) check.that(is_nearest_inverse_root(tinyattn_inverse_sqrt(n), n));

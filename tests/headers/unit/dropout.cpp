@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropout with either generator: which elements it keeps, and their values.
+// Dropout with either generator: rates, thresholds and streams. ../../answers compares with plain loops.
 #include "tinyattn/dropout.hpp"
 
 #include <cstdint>
@@ -8,10 +8,7 @@
 #include "forms.hpp"
 #include "tinyattn/attention_config.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr auto unit_interval = drawn<Matrix<float, 6, 6>>(1);
 
@@ -43,24 +40,11 @@ constexpr Test tests[] = {
                  check.same_bits(dropout(unit_interval, 1.0, philox), zeros<float, 6, 6>());
                  check.equal(philox.block(0), Philox4x32(1).block(0));
                }),
-    everywhere("which elements are kept, at rates that no float represents: by words below a threshold, in place too",
+    everywhere("in place",
                [](Check& check) {
-                 constexpr DropoutRate rates[] = {0.1, 0.3, 0.99, 0.15, 0.5};
-                 for (const DropoutRate& rate : rates) {
-                   Philox4x32 philox(opaque(std::uint64_t{7})), same(7);
-                   Mt19937 twister(opaque(7u)), other(7);
-                   auto of_philox = unit_interval, of_twister = unit_interval;
-                   dropout(of_philox, rate, philox, of_philox);
-                   dropout(of_twister, rate, twister, of_twister);
-                   const float kept = 1.0f / static_cast<float>(1 - rate);
-                   for (std::size_t i = 0; i < unit_interval.size(); ++i) {
-                     const float x = unit_interval.elements[i];
-                     const std::uint32_t word = same.block(i / 4)[i % 4];
-                     check.same_bits(of_philox.elements[i], static_cast<double>(word) < (1 - rate) * 0x1p32 ? x * kept : 0.0f);
-                     const std::uint64_t high = other(), bits = (high << 32 | other()) & 0x1fffffffffffff;
-                     check.same_bits(of_twister.elements[i], static_cast<double>(bits) < (1 - rate) * 0x1p53 ? x * kept : 0.0f);
-                   }
-                 }
+                 Philox4x32 generator(opaque(std::uint64_t{7})), same(7);
+                 check_in_place(check, dropout(unit_interval, 0.3, same), unit_interval,
+                                [&](auto& both) { dropout(both, 0.3, generator, both); });
                }),
     everywhere("a Philox threshold is rounded up",
                [](Check& check) {
@@ -85,6 +69,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

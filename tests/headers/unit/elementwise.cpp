@@ -3,86 +3,34 @@
 // Functions of each element: values that PyTorch computed in double, how operands are repeated, NaN and infinity.
 #include "tinyattn/elementwise.hpp"
 
+#include "catalogue/primitives.hpp"
 #include "forms.hpp"
+#include "golden/activations.hpp"
 #include "tinyattn/strided.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
+namespace tinyattn::test { namespace {
 
-namespace {
-
-using Five = Vector<float, 5>;
+namespace torch = reference;
 
 // To 10^-6 of a value, which is 17 units in the last place or fewer.
-constexpr void check_values(Check& check, auto function, const Five& expected, const auto&... operands) {
+constexpr void check_values(Check& check, auto function, const Vector<float, 5>& expected, const auto&... operands) {
   const auto out = elementwise(function, opaque(operands)...);
   for (std::size_t i = 0; i < 5; ++i) check.near(out(i), expected(i), 1e-6f * (expected(i) < 0.0f ? -expected(i) : expected(i)));
 }
 
-constexpr Five x{-6.75f, -0.625f, 0.4375f, 2.5f, 1000.25f}, y{2.5f, -0.625f, -3.0f, 0.1875f, 0.5f}, z{0.25f, -2.0f, 5.0f, 0.0f, 0.5f};
-constexpr Five positive{0.0625f, 0.75f, 1.0f, 2.75f, 1000.25f}, little{-6.75f, -0.625f, 0x1p-10f, 2.5f, 20.0f};
-constexpr Five base{2.5f, -1.5f, -3.0f, 0.1875f, 0.5f}, exponent{-3.0f, 4.0f, -2.0f, 20.5f, 0.5f};
-
 constexpr void check_functions(Check& check) {
-  check_values(check, function::negative, Five{6.75f, 0.625f, -0.4375f, -2.5f, -1000.25f}, x);
-  check_values(check, function::square, Five{45.5625f, 0.390625f, 0.19140625f, 6.25f, 1000500.06f}, x);
-  check_values(check, function::reciprocal, Five{-0.148148148f, -1.6f, 2.28571429f, 0.4f, 0.000999750062f}, x);
-  check_values(check, function::absolute, Five{6.75f, 0.625f, 0.4375f, 2.5f, 1000.25f}, x);
-  check_values(check, function::sign, Five{-1.0f, -1.0f, 1.0f, 1.0f, 1.0f}, x);
-  check_values(check, function::isnan, Five{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, x);
-  check_values(check, function::logical_not, Five{0.0f, 0.0f, 0.0f, 0.0f, 0.0f}, x);
-  check_values(check, function::round, Five{-7.0f, -1.0f, 0.0f, 2.0f, 1000.0f}, x);
-  check_values(check, function::floor, Five{-7.0f, -1.0f, 0.0f, 2.0f, 1000.0f}, x);
-  check_values(check, function::ceil, Five{-6.0f, -0.0f, 1.0f, 3.0f, 1001.0f}, x);
-  check_values(check, function::trunc, Five{-6.0f, -0.0f, 0.0f, 2.0f, 1000.0f}, x);
-  check_values(check, function::sin, Five{-0.450044074f, -0.585097273f, 0.423676257f, 0.598472144f, 0.940308668f}, x);
-  check_values(check, function::cos, Five{0.893006345f, 0.81096312f, 0.905813683f, -0.801143616f, 0.340322801f}, x);
-  check_values(check, function::tanh, Five{-0.999997258f, -0.554599722f, 0.411570056f, 0.986614298f, 1.0f}, x);
-  check_values(check, function::erf, Five{-1.0f, -0.623240882f, 0.463898136f, 0.999593048f, 1.0f}, x);
-  check_values(check, function::sigmoid, Five{0.00116951027f, 0.348645135f, 0.60766317f, 0.92414182f, 1.0f}, x);
-  check_values(check, function::relu, Five{0.0f, 0.0f, 0.4375f, 2.5f, 1000.25f}, x);
-  check_values(check, function::gelu, Five{-4.9897711e-11f, -0.166240956f, 0.292742455f, 2.48447584f, 1000.25f}, x);
-  check_values(check, function::gelu_tanh, Five{-4.17594832e-14f, -0.16627885f, 0.292731923f, 2.48491573f, 1000.25f}, x);
-  check_values(check, function::silu, Five{-0.00789419429f, -0.21790321f, 0.265852637f, 2.31035455f, 1000.25f}, x);
-  check_values(check, function::softplus, Five{0.00117019468f, 0.428700678f, 0.935634548f, 2.57888973f, 1000.25f}, x);
-  check_values(check, function::logsigmoid, Five{-6.75117019f, -1.05370068f, -0.498134548f, -0.0788897343f, 0.0f}, x);
-  check_values(check, function::softsign, Five{-0.870967742f, -0.384615385f, 0.304347826f, 0.714285714f, 0.999001248f}, x);
-  check_values(check, function::mish, Five{-0.00789881046f, -0.252646797f, 0.320779422f, 2.4713923f, 1000.25f}, x);
-  check_values(check, function::selu, Five{-1.75604082f, -0.817056576f, 0.459681682f, 2.62675247f, 1050.96366f}, x);
-  check_values(check, function::hardsigmoid, Five{0.0f, 0.395833333f, 0.572916667f, 0.916666667f, 1.0f}, x);
-  check_values(check, function::hardswish, Five{-0.0f, -0.247395833f, 0.250651042f, 2.29166667f, 1000.25f}, x);
-  check_values(check, function::log, Five{-2.77258872f, -0.287682072f, 0.0f, 1.01160091f, 6.90800525f}, positive);
-  check_values(check, function::log2, Five{-4.0f, -0.415037499f, 0.0f, 1.45943162f, 9.96614491f}, positive);
-  check_values(check, function::log10, Five{-1.20411998f, -0.124938737f, 0.0f, 0.439332694f, 3.00010856f}, positive);
-  check_values(check, function::log1p, Five{0.0606246218f, 0.559615788f, 0.693147181f, 1.32175584f, 6.9090045f}, positive);
-  check_values(check, function::sqrt, Five{0.25f, 0.866025404f, 1.0f, 1.6583124f, 31.6267292f}, positive);
-  check_values(check, function::rsqrt, Five{4.0f, 1.15470054f, 1.0f, 0.603022689f, 0.0316188245f}, positive);
-  check_values(check, function::exp, Five{0.00117087962f, 0.535261429f, 1.00097704f, 12.182494f, 485165195.0f}, little);
-  check_values(check, function::expm1, Five{-0.99882912f, -0.464738571f, 0.000977039492f, 11.182494f, 485165194.0f}, little);
-  check_values(check, function::add, Five{-4.25f, -1.25f, -2.5625f, 2.6875f, 1000.75f}, x, y);
-  check_values(check, function::subtract, Five{-9.25f, 0.0f, 3.4375f, 2.3125f, 999.75f}, x, y);
-  check_values(check, function::multiply, Five{-16.875f, 0.390625f, -1.3125f, 0.46875f, 500.125f}, x, y);
-  check_values(check, function::divide, Five{-2.7f, 1.0f, -0.145833333f, 13.3333333f, 2000.5f}, x, y);
-  check_values(check, function::minimum, Five{-6.75f, -0.625f, -3.0f, 0.1875f, 0.5f}, x, y);
-  check_values(check, function::maximum, Five{2.5f, -0.625f, 0.4375f, 2.5f, 1000.25f}, x, y);
-  check_values(check, function::less, Five{1.0f, 0.0f, 0.0f, 0.0f, 0.0f}, x, y);
-  check_values(check, function::less_equal, Five{1.0f, 1.0f, 0.0f, 0.0f, 0.0f}, x, y);
-  check_values(check, function::greater, Five{0.0f, 0.0f, 1.0f, 1.0f, 1.0f}, x, y);
-  check_values(check, function::greater_equal, Five{0.0f, 1.0f, 1.0f, 1.0f, 1.0f}, x, y);
-  check_values(check, function::equal, Five{0.0f, 1.0f, 0.0f, 0.0f, 0.0f}, x, y);
-  check_values(check, function::not_equal, Five{1.0f, 0.0f, 1.0f, 1.0f, 1.0f}, x, y);
-  check_values(check, function::logical_and, Five{1.0f, 1.0f, 1.0f, 1.0f, 1.0f}, x, y);
-  check_values(check, function::logical_or, Five{1.0f, 1.0f, 1.0f, 1.0f, 1.0f}, x, y);
-  check_values(check, function::remainder, Five{0.75f, -0.0f, -2.5625f, 0.0625f, 0.25f}, x, y);
-  check_values(check, function::floor_divide, Five{-3.0f, 1.0f, -1.0f, 13.0f, 2000.0f}, x, y);
-  check_values(check, function::leaky_relu, Five{-16.875f, 0.390625f, 0.4375f, 2.5f, 1000.25f}, x, y);
-  check_values(check, function::elu, Five{-2.4970728f, 0.290461607f, 0.4375f, 2.5f, 1000.25f}, x, y);
-  check_values(check, function::celu, Five{-2.33198622f, -1.07392614f, 0.4375f, 2.5f, 1000.25f}, x, y);
-  check_values(check, function::power, Five{0.064f, 5.0625f, 0.111111111f, 1.24889543e-15f, 0.707106781f}, base, exponent);
-  check_values(check, function::fma, Five{-16.625f, -1.609375f, 3.6875f, 0.46875f, 500.625f}, x, y, z);
-  check_values(check, function::lerp, Five{-4.4375f, -0.625f, -16.75f, 2.5f, 500.375f}, x, y, z);
-  check_values(check, function::clamp, Five{0.25f, -2.0f, 0.4375f, 0.0f, 0.5f}, x, y, z);
-  check_values(check, function::select, Five{2.5f, -0.625f, -3.0f, 0.1875f, 0.5f}, x, y, z);
+  constexpr auto x = torch::elementwise_x, y = torch::elementwise_y, z = torch::elementwise_z, positive = torch::elementwise_positive;
+#define CHECK(name, ...) check_values(check, function::name, torch::elementwise_##name, __VA_ARGS__);
+#define OF_ONE(name, ...) CHECK(name, x)
+#define OF_A_POSITIVE(name) CHECK(name, positive)
+#define OF_TWO(name) CHECK(name, x, y)
+#define OF_THREE(name) CHECK(name, x, y, z)
+  FUNCTIONS_OF_ONE(OF_ONE)
+  TINYATTN_ACTIVATIONS(OF_ONE)
+  FUNCTIONS_OF_A_POSITIVE(OF_A_POSITIVE)
+  FUNCTIONS_OF_TWO(OF_TWO)
+  FUNCTIONS_OF_THREE(OF_THREE)
+  CHECK(power, torch::elementwise_base, torch::elementwise_exponent)
 }
 
 // What is not finite, next to what PyTorch gives: a number, or whether it is a NaN.
@@ -168,6 +116,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -12,10 +12,7 @@
 #include "catalogue/draw.hpp"
 #include "catalogue/guarded.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr Embedding<4, 3> embedding{drawn<Matrix<float, 4, 3>>(1)};
 static_assert(Embedding<4, 3>::parameter_count == 12 && sizeof(embedding) == 12 * sizeof(float));
@@ -120,22 +117,13 @@ constexpr Test tests[] = {
                   }
                 }),
     at_run_time("angles of rotary positions too, of other bases and many positions",
-                [](Check& check) {
-                  check_sinusoids<64, 8, 10000>(check);
-                  check_sinusoids<20, 4, 500000>(check);
-                  check_sinusoids<30, 6, 1>(check);
-                  check_sinusoids<9, 2, 4294967295>(check);
-                  check_sinusoids<700, 2, 10000>(check);
-                }),
+                each_of<check_sinusoids<64, 8, 10000>, check_sinusoids<20, 4, 500000>, check_sinusoids<30, 6, 1>,
+                        check_sinusoids<9, 2, 4294967295>, check_sinusoids<700, 2, 10000>>),
     at_run_time("angles of positions without an end, up to 2^28",
-                [](Check& check) {
-                  check_endless_sinusoids<16, 10000>(check);
-                  check_endless_sinusoids<6, 1000000>(check);
-                  check_endless_sinusoids<2, 1>(check);
-                }),
+                each_of<check_endless_sinusoids<16, 10000>, check_endless_sinusoids<6, 1000000>, check_endless_sinusoids<2, 1>>),
 #endif
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

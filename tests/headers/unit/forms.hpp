@@ -60,7 +60,7 @@ constexpr auto call(const auto& module) noexcept {
   };
 }
 
-// Checks the forms of a layer, block or transformer: into an output, of a batch, of views, in place.
+// Checks the forms of a layer, block or transformer: into an output, by value, of a batch, of views, in place.
 template <class Module, std::size_t Rows, std::size_t Cols>
 constexpr auto check_layer_forms(Check& check, const Module& module, const Matrix<float, Rows, Cols>& x, auto& out, auto& workspace) {
   constexpr std::size_t out_cols = std::remove_cvref_t<decltype(out)>::extent(1);
@@ -69,6 +69,10 @@ constexpr auto check_layer_forms(Check& check, const Module& module, const Matri
   Tensor<float, 2, Rows, out_cols> of_batch{};
   module.forward(stack(x, x), of_batch, workspace);
   check.same_bits(of_batch, stack(expected, expected));
+  if constexpr (requires { module(x); }) {
+    check.same_bits(module(opaque(x)), expected);
+    check.same_bits(module(stack(x, x)), of_batch);
+  }
   const auto wide_x = widened(x, 2);
   check_output(check, widened(expected, 1), [&](auto& wide) {
     auto to = columns<out_cols>(wide, 1);

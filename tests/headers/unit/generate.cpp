@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Text from a language model: when it ends, what the cache holds afterwards, and bytes that become characters.
+// Text from a language model: when it ends, what the cache holds afterwards, and bytes that become characters. ../../answers/layers.cpp
+// compares texts with those of the compiled library, and answers.cpp these with plain loops.
 #include "tinyattn/generate.hpp"
 
 #include "catalogue/draw.hpp"
 #include "catalogue/workloads.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 // Every token is a letter, except the last, which has no text.
 struct Letters {
@@ -49,24 +47,6 @@ struct Writer {
 
 constexpr Token prompt[] = {1, 2, 3};
 constexpr Generation hot{.sampling = {.temperature = 2.0f}};
-
-// Draws the same text by the model's own calls, with the same random numbers.
-void check_text(Check& check) {
-  static Writer<llama> writer, by_hand;
-  Written written;
-  check.that(writer(prompt, hot, written) == GenerationResult{GenerationEnd::context_full, 6} && writer.cache.size() == 9);
-  TokenView next(prompt);
-  Token token = 0;
-  for (std::size_t i = 0, written_so_far = 0; i < 7; ++i) {
-    check.that(by_hand.model.forward(next, by_hand.cache, by_hand.logits, by_hand.workspace) == Status::ok);
-    if (i == 6) break;
-    token = sample(by_hand.logits, hot.sampling, by_hand.generator);
-    next = TokenView(&token, 1);
-    for (const char byte : Letters::piece(token)) check.that(written.text[written_so_far++] == byte);
-  }
-  check.same_bits(writer.logits, by_hand.logits);
-  check.that(writer(prompt, hot, written) == GenerationResult{GenerationEnd::context_full, 0} && writer.cache.size() == 9);
-}
 
 void check_ends(Check& check) {
   static Writer<with_window(llama, 4)> writer;
@@ -118,12 +98,11 @@ constexpr void check_characters(Check& check) {
 }
 
 constexpr Test tests[] = {
-    at_run_time("a text is what its own calls give, and ends when the cache is full", check_text),
     at_run_time("a text ends at the stop token, at so many tokens, and when the caller says so", check_ends),
     at_run_time("bytes at the end of a text that are no whole character are put out", check_cut_character),
     everywhere("bytes are put out in whole characters", check_characters),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

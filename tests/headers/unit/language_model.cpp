@@ -6,10 +6,7 @@
 #include "catalogue/workloads.hpp"
 #include "divided.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr BlockConfig post_block{.attention = {.d_in = 12, .d_out = 12, .context_length = 11, .num_heads = 2, .out_proj = false},
                                  .feed_forward = {.d_model = 12, .d_hidden = 5, .activation = Activation::relu},
@@ -94,35 +91,22 @@ void check_wrong_tokens(Check& check) {
   }
 }
 
-// Checks that layers are drawn in the order of their parameters, block after block, and norms are not drawn.
+// Initializes the layers that have a weight, in the order of a model's parameters.
+constexpr void initialize_layers(auto& module, auto& generator) {
+  if constexpr (std::is_array_v<std::remove_reference_t<decltype(module)>>)
+    for (auto& one : module) initialize_layers(one, generator);
+  else if constexpr (requires { module.weight; })
+    initialize(module, generator);
+  else if constexpr (!std::is_empty_v<std::remove_reference_t<decltype(module)>>)
+    detail::members_of(module, [&](const auto&, auto&... members) { (initialize_layers(members, generator), ...); });
+}
 template <LanguageModelConfig config>
 void check_first_weights(Check& check) {
-  static Reader<config> reader;
-  auto& model = reader.model;
-  static const auto before = model;
+  static auto model = drawn<LanguageModel<config>>(1), expected = model;
   Mt19937 generator(6), same(6);
   initialize(model, generator);
-  const auto check_drawn = [&](const auto& actual, auto expected) {
-    initialize(expected, same);
-    check.that(actual == expected);
-  };
-  check_drawn(model.token_embedding, before.token_embedding);
-  if constexpr (decltype(reader.model)::has_learned_positions) check_drawn(model.position_embedding, before.position_embedding);
-  for (std::size_t i = 0; i < config.transformer.num_layers; ++i) {
-    const auto& [attention_norm, attention, feed_forward_norm, feed_forward] = model.transformer.blocks[i];
-    const auto& old = before.transformer.blocks[i];
-    check_drawn(attention_norm, old.attention_norm);
-    check_drawn(attention.query, old.attention.query);
-    check_drawn(attention.key, old.attention.key);
-    check_drawn(attention.value, old.attention.value);
-    check_drawn(attention.out_proj, old.attention.out_proj);
-    check_drawn(feed_forward_norm, old.feed_forward_norm);
-    check_drawn(feed_forward.up, old.feed_forward.up);
-    if constexpr (config.transformer.block.feed_forward.gated) check_drawn(feed_forward.gate, old.feed_forward.gate);
-    check_drawn(feed_forward.down, old.feed_forward.down);
-  }
-  check_drawn(model.transformer.final_norm, before.transformer.final_norm);
-  if constexpr (!config.tied) check_drawn(model.head, before.head);
+  initialize_layers(expected, same);
+  check.that(model == expected);
   check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
@@ -158,19 +142,12 @@ constexpr Test tests[] = {
     everywhere("a decoder in the compiler", all<DividedText<tiny, 3>>),
     everywhere("one with weights of int8", all<DividedText<in_int8(tiny), 3>>),
     at_run_time("unknown or too many tokens: nothing is written, and nothing changes",
-                [](Check& check) {
-                  check_wrong_tokens<llama>(check);
-                  check_wrong_tokens<gpt_2>(check);
-                  check_wrong_tokens<post>(check);
-                }),
+                each_of<check_wrong_tokens<llama>, check_wrong_tokens<gpt_2>, check_wrong_tokens<post>>),
     at_run_time("tokens of a Vector, an array, a span and {}; logits of a vector, a matrix, a view", check_forms),
-    at_run_time("first weights: query, key, value, out_proj, up, gate, down, block after block; the head; the embeddings are left alone",
-                [](Check& check) {
-                  check_first_weights<llama>(check);
-                  check_first_weights<gpt_2>(check);
-                }),
+    at_run_time("first weights: layer after layer, in the order of the parameters",
+                each_of<check_first_weights<llama>, check_first_weights<gpt_2>>),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -9,10 +9,7 @@
 #include "board.h"
 #include "forms.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 // An absent bias takes no space.
 static_assert(sizeof(Linear<3, 2>) == (3 * 2 + 2) * sizeof(float));
@@ -174,6 +171,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

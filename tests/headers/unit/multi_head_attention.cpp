@@ -42,8 +42,6 @@ constexpr AttentionConfig causal{.d_in = 3, .d_out = 4, .context_length = 6, .nu
 constexpr AttentionConfig unmasked{.d_in = 3, .d_out = 8, .context_length = 7, .num_heads = 2, .causal = false, .qkv_bias = true};
 constexpr AttentionConfig square{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true};
 constexpr AttentionConfig bare{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 4, .out_proj = false};
-constexpr AttentionConfig of_wide_source{
-    .d_in = 5, .d_out = 12, .context_length = 17, .num_heads = 4, .causal = false, .num_kv_heads = 2, .d_key = 7, .d_value = 18};
 constexpr AttentionConfig with_rates{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.5};
 
 using Layer = MultiHeadAttention<causal>;
@@ -133,26 +131,6 @@ constexpr void check_steps(Check& check) {
     check.same_bits(called(x), context);
 }
 
-// Keys and values of other widths, in columns of one tensor, are what their projections compute.
-template <AttentionConfig config>
-void check_other_sources(Check& check) {
-  MultiHeadAttention<config> layer = drawn<MultiHeadAttention<config>>(1);
-  typename MultiHeadAttention<config>::Workspace workspace;
-  const auto x = drawn<Matrix<float, 5, config.d_in>>(2);
-  const auto source = drawn<Matrix<float, 9, 18>>(3);
-  const auto keys = columns<7>(source, 0);
-  const auto query = layer.query(x);
-  const auto key = layer.key(keys);
-  const auto value = layer.value(source);
-  Matrix<float, 5, config.d_out> context{};
-  for (std::size_t head = 0; head < config.num_heads; ++head) {
-    auto out = columns<3>(context, head * 3);
-    scaled_dot_product_attention(columns<3>(query, head * 3), columns<3>(key, head / 2 * 3), columns<3>(value, head / 2 * 3), NoMask{},
-                                 out);
-  }
-  check_output(check, layer.out_proj(context), [&](auto& out) { layer.forward(x, keys, source, out, workspace); });
-}
-
 // Cross-attention of the first queries to the first keys and values; later rows are neither read nor written.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 void check_cross_counts(Check& check) {
@@ -193,27 +171,80 @@ void check_masks(Check& check) {
   }
 }
 
+// A head has the weights that it has if its mask is that of all heads.
+template <AttentionConfig config, template <std::size_t...> class Mask>
+void check_masks_of_heads(Check& check) {
+  constexpr std::size_t rows = 7, heads = config.num_heads, of_a_head = rows * rows;
+  Called<config, rows> called{};
+  const auto masks = drawn<Mask<heads, rows, rows>>(3);
+  Tensor<float, heads, rows, rows> weights{}, expected{};
+  for (std::size_t first = 0; first < heads * of_a_head; first += of_a_head) {
+    Mask<rows, rows> mask{};
+    std::copy_n(masks.tensor.elements + first, of_a_head, mask.tensor.elements);
+    called.layer.forward_with_weights(called.x, mask, called.out, weights, called.workspace);
+    std::copy_n(weights.elements + first, of_a_head, expected.elements + first);
+  }
+  const auto out = called(called.x, masks);
+  called.layer.forward_with_weights(called.x, masks, called.out, weights, called.workspace);
+  check.same_bits(weights, expected);
+  check.same_bits(out, called.out);
+  Matrix<float, rows, config.d_out> counted{};
+  check.that(called.layer.forward(called.x, rows, masks, counted, called.workspace) == Status::ok);
+  check.same_bits(counted, out);
+
+  const auto others = drawn<Mask<heads, rows, rows>>(4);
+  Mask<2 * heads, rows, rows> both{};
+  std::copy_n(masks.tensor.elements, masks.tensor.size(), both.tensor.elements);
+  std::copy_n(others.tensor.elements, others.tensor.size(), both.tensor.elements + masks.tensor.size());
+  Tensor<float, 2, rows, config.d_out> outs{};
+  called.layer.forward(stack(called.x, called.x), both, outs, called.workspace);
+  check.same_bits(outs, stack(out, called(called.x, others)));
+}
+
+// Learned keys and values that are those of tokens in front, which no mask has.
+template <AttentionConfig config, template <std::size_t...> class Mask>
+void check_bias_kv(Check& check, auto masked) {
+  constexpr std::size_t rows = 5, more = config.bias_kv, heads = config.num_heads;
+  constexpr AttentionConfig without = [] {
+    AttentionConfig of_all = with_bias_kv(config, 0);
+    of_all.causal = false;
+    return of_all;
+  }();
+  Called<config, rows> called{};
+  Called<without, rows> other{};  // of the same weights
+  const auto first = drawn<Matrix<float, more, config.d_in>>(4);
+  const auto source = concat_rows(first, called.x);
+  called.layer.bias_kv = {other.layer.key(first), other.layer.value(first)};
+  const auto masks = drawn<Mask<heads, rows, rows>>(3);
+  Mask<heads, rows, more + rows> of_source{};
+  for (std::size_t i = 0; i < masks.tensor.size(); ++i) {
+    const std::size_t query = i / rows % rows, key = i % rows;
+    of_source.tensor(i / rows / rows, query, more + key) = config.causal && key > query ? masked : masks.tensor.elements[i];
+  }
+  Tensor<float, heads, rows, rows + more> weights{}, expected{};
+  other.layer.forward_with_weights(other.x, source, source, of_source, other.out, expected, other.workspace);
+  check_output(check, other.out, [&](auto& out) { called.layer.forward(called.x, masks, out, called.workspace); });
+  called.layer.forward_with_weights(called.x, masks, called.out, weights, called.workspace);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    check.same_bits(weights.elements[i / (more + rows) * (more + rows) + (i + rows) % (more + rows)], expected.elements[i]);
+  check.that(called.layer.forward(called.x, called.x, called.x, rows, 0, called.out, called.workspace) == Status::ok);
+  check.same_bits(called.out, called(called.x, BlockMask{ones<bool, rows>()}));
+  const auto two = drawn<Matrix<float, 2, config.d_in>>(4);
+  check.same_bits(called(called.x, two, two, CausalBottomRight{}), called(called.x, two, two, KeepMask{tril(ones<bool, rows, 2>(), -3)}));
+}
+
 constexpr auto layer = drawn<Layer>(1);
-constexpr auto x = drawn<Matrix<float, 5, 3>>(2), other_x = drawn<Matrix<float, 5, 3>>(3);
+constexpr auto x = drawn<Matrix<float, 5, 3>>(2);
 static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 5, 4>> &&
               std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 5, 4>>);
 
 constexpr Test tests[] = {
     everywhere("every form of a call", check_every_form<square, 2>),
     everywhere("step by step: projections, each head, the output projection",
-               [](Check& check) {
-                 check_steps<square, 5>(check);
-                 check_steps<causal, 1>(check);
-                 check_steps<unmasked, 3>(check);
-                 check_steps<bare, 4>(check);
-               }),
+               each_of<check_steps<square, 5>, check_steps<causal, 1>, check_steps<unmasked, 3>, check_steps<bare, 4>>),
     at_run_time("over several blocks, and with weights of int8; rates of dropout are for training passes only",
-                [](Check& check) {
-                  check_every_form<unmasked, 5>(check);
-                  check_every_form<square, 9>(check);
-                  check_every_form<in_int8(square), 9>(check);
-                  check_steps<with_rates, 4>(check);
-                }),
+                each_of<check_every_form<unmasked, 5>, check_every_form<square, 9>, check_every_form<in_int8(square), 9>,
+                        check_steps<with_rates, 4>>),
     everywhere("cross-attention; if causal, it is aligned to the top left",
                [](Check& check) {
                  Called<unmasked, 3> free{};
@@ -222,35 +253,32 @@ constexpr Test tests[] = {
                  check.same_bits(aligned(aligned.x, source, source),
                                  aligned(aligned.x, source, source, KeepMask{tril(ones<bool, 3, 5>())}));
                  check.that(free(free.x, source, source) != free(free.x, source, source, Causal{}));
+                 check.same_bits(free.layer(free.x, source, source), free(free.x, source, source));
                }),
     at_run_time("cross-attention with both counts",
-                [](Check& check) {
-                  check_cross_counts<unmasked, 5, 7>(check);
-                  check_cross_counts<in_int8(causal), 5, 3>(check);
-                  check_cross_counts<bare, 9, 3>(check);
-                }),
-    at_run_time("keys and values of other widths, from one tensor",
-                [](Check& check) {
-                  check_other_sources<of_wide_source>(check);
-                  check_other_sources<in_int8(of_wide_source)>(check);
-                }),
+                each_of<check_cross_counts<unmasked, 5, 7>, check_cross_counts<in_int8(causal), 5, 3>, check_cross_counts<bare, 9, 3>>),
     at_run_time("each mask, besides the layer's own; a NaN or infinity in a masked token does not leak",
+                each_of<check_masks<unmasked>, check_masks<causal>>),
+    at_run_time("a mask for each head, besides the layer's own",
                 [](Check& check) {
-                  check_masks<unmasked>(check);
-                  check_masks<causal>(check);
+                  check_masks_of_heads<unmasked, BlockMask>(check);
+                  check_masks_of_heads<in_int8(square), KeepMask>(check);
+                  check_masks_of_heads<with_window(bare, 3), AdditiveMask>(check);
+                  check_masks_of_heads<with_int8_cache(square), BlockMask>(check);
                 }),
-    at_run_time("attention weights of each head, before dropout",
+    at_run_time("learned keys and values, with a mask for each head",
+                [](Check& check) {
+                  check_bias_kv<with_bias_kv(square, 1), BlockMask>(check, true);
+                  check_bias_kv<with_bias_kv(unmasked, 2), AdditiveMask>(check, -infinity);
+                  check_bias_kv<in_int8(with_bias_kv(square, 2)), BlockMask>(check, true);
+                }),
+    at_run_time("attention weights: a call with them has the same output; of a batch, under a mask",
                 [](Check& check) {
                   Called<with_rates, 4> called{};
                   Tensor<float, 2, 4, 4> weights{};
                   Matrix<float, 4, 4> out{};
                   called.layer.forward_with_weights(called.x, out, weights, called.workspace);
                   check.same_bits(out, called(called.x));
-                  const auto query = called.layer.query(called.x), key = called.layer.key(called.x), value = called.layer.value(called.x);
-                  Matrix<float, 4, 2> context{};
-                  Matrix<float, 4, 4> of_head{};
-                  scaled_dot_product_attention(columns<2>(query, 2), columns<2>(key, 2), columns<2>(value, 2), Causal{}, context, of_head);
-                  for (std::size_t i = 0; i < 16; ++i) check.same_bits(weights.elements[16 + i], of_head.elements[i]);
                   Tensor<float, 2, 2, 4, 4> of_batch{};
                   Tensor<float, 2, 4, 4> outs{};
                   called.layer.forward_with_weights(stack(called.x, called.x), outs, of_batch, called.workspace);
@@ -259,18 +287,6 @@ constexpr Test tests[] = {
                   check.same_bits(out, called(called.x, first_keys<4>(2)));
                   check.that(weights(0, 3, 1) != 0.0f && weights(0, 3, 2) == 0.0f && weights(1, 3, 3) == 0.0f);
                 }),
-    everywhere("by value, of a sequence, of a batch, of three inputs",
-               [](Check& check) {
-                 Layer::Workspace workspace{};
-                 Matrix<float, 5, 4> out{};
-                 Tensor<float, 2, 5, 4> outs{};
-                 layer.forward(opaque(x), out, workspace);
-                 check.same_bits(layer(opaque(x)), out);
-                 layer.forward(stack(x, other_x), outs, workspace);
-                 check.same_bits(layer(opaque(stack(x, other_x))), outs);
-                 layer.forward(x, other_x, x, out, workspace);
-                 check.same_bits(layer(opaque(x), other_x, x), out);
-               }),
     everywhere("a count and a mask; counts that no size reaches; an input longer than context_length",
                [](Check& check) {
                  Layer::Workspace workspace{};
@@ -300,18 +316,6 @@ constexpr Test tests[] = {
                  check.same_bits(stacked(stack(x, x)), stack(together, together));
                  const StackedCausalAttention<3, 2, 6, 1> single{{drawn<Head>(10)}};
                  check.same_bits(single(opaque(x)), single.heads[0](x));
-               }),
-    everywhere("first weights: stacked heads are drawn one after the other",
-               [](Check& check) {
-                 Philox4x32 generator(opaque(std::uint64_t{123})), same(123);  // small, on the stack of a small board
-                 Stacked stacked{};
-                 initialize(stacked, generator);
-                 for (const Head& head : stacked.heads) {
-                   Head expected{};
-                   initialize(expected, same);
-                   check.that(head == expected);
-                 }
-                 check.equal(generator.block(0), same.block(0));
                }),
 };
 

@@ -6,14 +6,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "support/check.hpp"
-#include "tinyattn/language_model.hpp"
-#include "tinyattn/multi_head_attention.hpp"
+#include "catalogue/attention.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr LanguageModelConfig like_gpt2 = {
     .vocabulary = 5,
@@ -29,12 +24,6 @@ constexpr LanguageModelConfig like_llama = {
          .num_layers = 11},
     .positions = Positions::none,
     .tied = false};
-constexpr LanguageModelConfig like_llama_in_int8 = [] {
-  LanguageModelConfig config = like_llama;
-  config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = config.weights = Weights::int8;
-  return config;
-}();
-
 struct Parameter {
   std::string_view name;
   std::size_t size;
@@ -100,7 +89,7 @@ constexpr Test tests[] = {
                       {"transformer.final_norm.weight", 4}, {"transformer.final_norm.bias", 4}});
                }),
     everywhere("a Llama that is constant, with a gate, a shared key head and eleven blocks, without biases", check_llama<like_llama>),
-    everywhere("the same with weights of int8", check_llama<like_llama_in_int8>),
+    everywhere("the same with weights of int8", check_llama<in_int8(like_llama)>),
     everywhere("heads with weights of their own, and what is written to them",
                [](Check& check) {
                  StackedCausalAttention<3, 2, 4, 2> heads{};
@@ -110,6 +99,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

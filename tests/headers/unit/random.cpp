@@ -14,10 +14,7 @@
 #include <random>
 #endif
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 using Words = std::array<std::uint32_t, 4>;
 
@@ -91,6 +88,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

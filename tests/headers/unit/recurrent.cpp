@@ -5,10 +5,7 @@
 
 #include "forms.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr RecurrentConfig config = {.in = 3, .hidden = 5};
 constexpr RecurrentConfig without_bias = {.in = 2, .hidden = 17, .bias = false};
@@ -89,10 +86,7 @@ constexpr Test tests[] = {
     everywhere("a GRU as in plain loops, in each form", check_layer<Gru<config>>),
     everywhere("an LSTM as in plain loops, in each form", check_layer<Lstm<config>>),
     at_run_time("without a bias, of a width that fills no vectors",
-                [](Check& check) {
-                  check_layer<Gru<without_bias>>(check);
-                  check_layer<Lstm<without_bias>>(check);
-                }),
+                each_of<check_layer<Gru<without_bias>>, check_layer<Lstm<without_bias>>>),
     everywhere("a GRU with int8 weights", check_layer<Gru<in_int8>>),
     everywhere("an LSTM with int8 weights", check_layer<Lstm<in_int8>>),
     everywhere("quantize does what it does of a Linear",
@@ -100,13 +94,9 @@ constexpr Test tests[] = {
                  const auto layer = drawn<Lstm<config>>(1);
                  check.that(quantize(layer) == Lstm<in_int8>{quantize(layer.input), quantize(layer.recurrent)});
                }),
-    at_run_time("what is not finite",
-                [](Check& check) {
-                  check_not_finite<Gru<config>>(check);
-                  check_not_finite<Lstm<config>>(check);
-                }),
+    at_run_time("what is not finite", each_of<check_not_finite<Gru<config>>, check_not_finite<Lstm<config>>>),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

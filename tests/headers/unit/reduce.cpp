@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Reductions next to plain loops in double, over each set of axes; forms of `out`; NaN and infinity.
+// Reductions next to plain loops in double, over each set of axes; forms of `out`; NaN and infinity. And counts of tokens in pooling.hpp.
 #include "tinyattn/reduce.hpp"
 
 #include "exact.hpp"
 #include "forms.hpp"
+#include "tinyattn/pooling.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 // What is reduced to one element, in row-major order.
 struct Elements {
@@ -111,6 +109,9 @@ constexpr Test tests[] = {
                  });
                  using Turned = StridedView<const float, Extents<17, 3, 2>, Strides<1, 17, 51>>;
                  check.same_bits(reduce<1>(reduction::sum, Turned{x.data()}), transpose(sums));
+                 using Repeated = StridedView<const float, Extents<3, 17>, Strides<1, 0>>;
+                 check.same_bits(reduce<0>(reduction::largest, Repeated{x.data()})(16),
+                                 reduce(reduction::largest, StridedView<const float, Extents<3>, Strides<1>>{x.data()})(0));
                  check_output(check, vector({reduce<0, 1, 2>(reduction::sum, x)(0)}), [&](auto& out) { reduce(reduction::sum, x, out); });
                }),
     everywhere("sums over the last axis go in sixteen lanes, others in rising order",
@@ -125,6 +126,20 @@ constexpr Test tests[] = {
                  for (std::size_t i = 0; i < 3; ++i) rising += x(i, 5);
                  check.same_bits(reduce<0>(reduction::sum, x)(5), rising);
                }),
+    everywhere("mean and largest over tokens: a count is from 1 to the rows of x; after an error `out` is as it was",
+               [](Check& check) {
+                 const auto x = matrix<float>({{1.0f, -2.0f}, {3.0f, -6.0f}, {8.0f, 5.0f}});
+                 auto out = vector<float>({7.0f, 7.0f});
+                 for (const std::size_t count : {std::size_t{0}, std::size_t{4}, static_cast<std::size_t>(-1)}) {
+                   const Status status = count == 0 ? Status::no_tokens : Status::too_many_tokens;
+                   check.that(mean(x, opaque(count), out) == status && largest(x, opaque(count), out) == status);
+                 }
+                 check.same_bits(out, vector<float>({7.0f, 7.0f}));
+                 check.that(mean(x, opaque(std::size_t{2}), out) == Status::ok);
+                 check.same_bits(out, vector<float>({2.0f, -4.0f}));
+                 check.that(largest(x, opaque(std::size_t{3}), out) == Status::ok);
+                 check.same_bits(out, vector<float>({8.0f, 5.0f}));
+               }),
     at_run_time(
         "NaN and infinity",
         [](Check& check) {
@@ -138,6 +153,6 @@ constexpr Test tests[] = {
         }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -9,10 +9,7 @@
 #include "catalogue/draw.hpp"
 #include "catalogue/guarded.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr auto banned = -infinity;
 
@@ -195,6 +192,6 @@ constexpr Test tests[] = {
                 }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

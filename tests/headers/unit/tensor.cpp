@@ -9,10 +9,7 @@
 #include "catalogue/draw.hpp"
 #include "catalogue/guarded.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 static_assert(std::is_same_v<Matrix<float, 2, 3>, Tensor<float, 2, 3>>);
 static_assert(std::is_same_v<Vector<float, 3>, Tensor<float, 3>>);
@@ -115,6 +112,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -7,10 +7,7 @@
 
 #include "support/check.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 // Tokens 0 to 2 have no text; the others are " ", a, b, c, and then, in the order of their merges, ab, " ab", bc, aa.
 constexpr TokenizerConfig sentencepiece{.kind = TokenizerKind::sentencepiece,
@@ -30,6 +27,23 @@ constexpr Tokenizer<sentencepiece> pieces{.text = " abcaa",
                                           .lefts = {{4, 3, 5, 4}},
                                           .ranks = {},
                                           .hidden = {}};
+
+// The same with a normalizer: a tab becomes a space, A becomes a, "a\1" c, and x "ab".
+constexpr TokenizerConfig with_rules = [] {
+  TokenizerConfig config = sentencepiece;
+  config.num_rules = 4;
+  config.rule_text_size = 10;
+  return config;
+}();
+constexpr Tokenizer<with_rules> normalized{.text = " abcaa",
+                                           .places = pieces.places,
+                                           .sorted = pieces.sorted,
+                                           .lefts = pieces.lefts,
+                                           .ranks = {},
+                                           .hidden = {},
+                                           .rule_text = {"\t Aaa\1cxab"},
+                                           .rules = {{0, 2, 4, 7, 10}},
+                                           .rule_sizes = {{1, 1, 2, 1}}};
 
 // The characters a, b and U+00E9, which has two bytes; token 1 has no text.
 constexpr TokenizerConfig table{.kind = TokenizerKind::characters, .vocabulary = 4, .text_size = 4, .longest = 2, .num_pieces = 3};
@@ -115,6 +129,12 @@ constexpr Test tests[] = {
                  check.that(encodes(pieces, "xyab", {3, 0, 7}));
                  check.that(encodes(pieces, "a\xff\xe2\x96 b", {3, 4, 0, 3, 5}));
                }),
+    everywhere("the longest rule of a normalizer, after a first character that is normalized",
+               [](Check& check) {
+                 check.that(encodes(normalized, "x\tA\1", {8, 3, 6}));
+                 check.that(encodes(normalized, "\ta \t", {3, 4}));
+                 check.that(refuses(normalized, "xxxx", 8, Status::too_many_tokens));
+               }),
     everywhere("words of GPT-2",
                [](Check& check) {
                  check.that(encodes(words, "aa's a", {5, 6, 4}));
@@ -162,6 +182,6 @@ constexpr Test tests[] = {
                 }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

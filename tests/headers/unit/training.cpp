@@ -7,10 +7,7 @@
 #include "catalogue/adapters.hpp"
 #include "forms.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-
-namespace {
+namespace tinyattn::test { namespace {
 
 constexpr bool is_nan(float x) { return x != x; }
 constexpr bool next_are_equal(Philox4x32 a, Philox4x32 b) { return uniform(a, 0.0f, 1.0f) == uniform(b, 0.0f, 1.0f); }
@@ -296,11 +293,7 @@ void check_any_loss(Check& check) {
 constexpr Test tests[] = {
     everywhere("the layers of a model of Parts, one by one; some of them frozen", as_its_layers),
     everywhere("unknown tokens and targets", refused),
-    everywhere("dropout of blocks, in each form of a call",
-               [](Check& check) {
-                 check_block<0.5, 0.25, true>(check);
-                 check_block<0.0, 0.5, false>(check);
-               }),
+    everywhere("dropout of blocks, in each form of a call", each_of<check_block<0.5, 0.25, true>, check_block<0.0, 0.5, false>>),
     at_run_time("the same of transformers, of their adapters, and at rates of 0 and 1",
                 [](Check& check) {
                   using Two = TwoBlocks<small_block(0.5, 0.25, true, false)>;
@@ -315,6 +308,6 @@ constexpr Test tests[] = {
     at_run_time("a text, by the gradient of its logits", check_any_loss),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

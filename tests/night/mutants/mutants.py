@@ -33,7 +33,7 @@ BUILDS = {
     "fpu, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
     "native, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
 }
-LIBRARY = ["src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp"]
+LIBRARY = ["src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp", "src/primitives.cpp"]
 IN_THE_COMPILER = (r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const char\*\)\"(.*?)\"\)"
                    r"|error: (static assertion failed.*)")
 
@@ -57,10 +57,10 @@ class Mutant(typing.NamedTuple):
 
 def read_mutants():
     listed = tomllib.loads((pathlib.Path(__file__).parent / "mutants.toml").read_text(encoding="utf-8"))
-    for file, named in listed.items():
-        for name, (caught_by, text, fault) in named.items():
+    for file, by_test in listed.items():
+        for caught_by, named in by_test.items():
             test, _, build = caught_by.partition(" by ")
-            yield Mutant(file, name, test, text, fault, build or "gcc")
+            yield from (Mutant(file, name, test, *texts, build or "gcc") for name, texts in named.items())
 
 
 def first_failed(status, output):
@@ -142,8 +142,7 @@ def main(arguments):
         tests = dict.fromkeys((mutant.caught_by, mutant.build) for mutant in mutants)
         tap.report([*((f"{test} by {build}, without a mutant", bench.failed_check, bench.clean, test, build)
                       for test, build in tests),
-                    *((mutant.name, bench.problem_of_mutant, number, mutant)
-                      for number, mutant in enumerate(mutants))])
+                    *((mutant.name, bench.problem_of_mutant, number, mutant) for number, mutant in enumerate(mutants))])
 
 
 if __name__ == "__main__":

@@ -9,10 +9,7 @@
 
 #include <cstddef>
 
-namespace {
-
-using namespace tinyattn;
-using namespace tinyattn::test;
+namespace tinyattn::test { namespace {
 
 #if defined(__ARM_ARCH_6M__)
 constexpr unsigned limit = 240;  // Cortex-M0, which has no instruction for a 64-bit product
@@ -37,13 +34,11 @@ constexpr Test tests[] = {
                   const unsigned long long begin = board_ticks();
                   static_cast<void>(opaque(fused()));
                   const auto cost = static_cast<unsigned>(board_instructions(board_ticks() - begin) / terms);
-                  print("# instructions per fma: ");
-                  print(cost);
-                  print("\n");
+                  print("# instructions per fma: ", cost, "\n");
                   check.that(cost > 0 && cost <= limit);
                 }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return tinyattn::test::run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -17,16 +17,18 @@ namespace tinyattn::test { namespace {
 
 using Native = native_port::one_lane;
 
-// `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation_list.h. `is_odd`: f(-x) =
-// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors are
+// odd: f(-x) = -f(x), bit for bit. logarithm: NaN below 0. activation: may be 0 where its exact value is below 2^-100. slope: errors are
 // multiples of 2^-24, the spacing of floats below 1, since a derivative has a zero, where no ulp is small enough.
+enum class Kind { of_any, odd, logarithm, activation, slope };
+
+// `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation_list.h.
 struct Function {
   const char* name;
   float (*ours)(float);
   float (*on_scalar_port)(float);
   double (*exact)(double);
   double limits[2];
-  bool is_odd = false, is_activation = false, is_log = false, is_slope = false;
+  Kind kind;
 };
 
 double logistic(double x, double u) { return x / (1 + std::exp(-u)); }
@@ -36,46 +38,34 @@ double logistic_slope(double x, double u, double u_slope) {
   return (u < 0 ? e : 1) * share + x * u_slope * e * share * share;
 }
 
-const double pi = std::acos(-1.0);
+const double pi = std::acos(-1.0), gelu_tanh_factor = std::sqrt(8 / pi);
+
+double gelu_slope(double x) { return std::erfc(-x * std::sqrt(0.5)) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * pi); }
+double gelu_tanh_slope(double x) {
+  return logistic_slope(x, gelu_tanh_factor * (x + 0.044715 * x * x * x), gelu_tanh_factor * (1 + 3 * 0.044715 * x * x));
+}
 
 const Function functions[] = {
-    {"exp", [](float x) { return exp(x); }, kernel::exp<port::scalar>, [](double x) { return std::exp(x); }, {1.0, 1.0}},
-    {"tanh", [](float x) { return tanh(x); }, kernel::tanh<port::scalar>, [](double x) { return std::tanh(x); }, {1.0, 1.0}, true},
-    {"erf", [](float x) { return erf(x); }, kernel::erf<port::scalar>, [](double x) { return std::erf(x); }, {1.0, 1.0}, true},
-    {"log",
-     [](float x) { return log(x); },
-     kernel::log<port::scalar>,
-     [](double x) { return std::log(x); },
-     {1.0, 1.0},
-     false,
-     false,
-     true},
+#define FUNCTION(name) #name, [](float x) { return name(x); }, kernel::name < port::scalar>, [](double x) { return std::name(x); }
+    {FUNCTION(exp), {1.0, 1.0}, Kind::of_any},
+    {FUNCTION(tanh), {1.0, 1.0}, Kind::odd},
+    {FUNCTION(erf), {1.0, 1.0}, Kind::odd},
+    {FUNCTION(log), {1.0, 1.0}, Kind::logarithm},
+#undef FUNCTION
 #define ACTIVATION(name) #name, [](float x) { return kernel::name<Native>(x); }, [](float x) { return kernel::name<port::scalar>(x); }
-    {ACTIVATION(gelu), [](double x) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; }, {3.5, 6.4}, false, true},
-    {ACTIVATION(gelu_tanh), [](double x) { return logistic(x, std::sqrt(8 / pi) * (x + 0.044715 * x * x * x)); }, {2.0, 4.1}, false, true},
-    {ACTIVATION(silu), [](double x) { return logistic(x, x); }, {1.7, 3.6}, false, true},
+    {ACTIVATION(gelu), [](double x) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; }, {3.5, 6.4}, Kind::activation},
+    {ACTIVATION(gelu_tanh),
+     [](double x) { return logistic(x, gelu_tanh_factor * (x + 0.044715 * x * x * x)); },
+     {2.0, 4.1},
+     Kind::activation},
+    {ACTIVATION(silu), [](double x) { return logistic(x, x); }, {1.7, 3.6}, Kind::activation},
 #undef ACTIVATION
 #define SLOPE(name)                                                                               \
   "the derivative of " #name, [](float x) { return kernel::name##_with_slope<Native>(x).slope; }, \
       [](float x) { return kernel::name##_with_slope<port::scalar>(x).slope; }
-    {SLOPE(gelu),
-     [](double x) { return std::erfc(-x * std::sqrt(0.5)) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * pi); },
-     {2.6, 2.2},
-     false,
-     false,
-     false,
-     true},
-    {SLOPE(gelu_tanh),
-     [](double x) {
-       const double factor = std::sqrt(8 / pi);
-       return logistic_slope(x, factor * (x + 0.044715 * x * x * x), factor * (1 + 3 * 0.044715 * x * x));
-     },
-     {2.3, 1.4},
-     false,
-     false,
-     false,
-     true},
-    {SLOPE(silu), [](double x) { return logistic_slope(x, x, 1); }, {1.9, 1.4}, false, false, false, true},
+    {SLOPE(gelu), gelu_slope, {2.6, 2.2}, Kind::slope},
+    {SLOPE(gelu_tanh), gelu_tanh_slope, {2.3, 1.4}, Kind::slope},
+    {SLOPE(silu), [](double x) { return logistic_slope(x, x, 1); }, {1.9, 1.4}, Kind::slope},
 #undef SLOPE
 };
 constexpr std::size_t first_activation = 4;
@@ -125,12 +115,12 @@ bool is_right_slope(Report& report, const Function& f, float x, float y) {
 
 // Returns whether y is near enough to f(x), and not negative if f(x) is not.
 bool is_right(Report& report, const Function& f, float x, float y) {
-  if (x != x || (f.is_log && x < 0)) return y != y;
-  if (f.is_slope) return is_right_slope(report, f, x, y);
-  if (std::isinf(x) && !f.is_odd) return y == (x > 0 ? x : 0.0f) && (f.is_activation || !std::signbit(y));
+  if (x != x || (f.kind == Kind::logarithm && x < 0)) return y != y;
+  if (f.kind == Kind::slope) return is_right_slope(report, f, x, y);
+  if (std::isinf(x) && f.kind != Kind::odd) return y == (x > 0 ? x : 0.0f) && (f.kind == Kind::activation || !std::signbit(y));
   const double exact = or_overflow(f.exact(static_cast<double>(x))), error = std::fabs(or_overflow(static_cast<double>(y)) - exact);
   if (!std::signbit(exact) && std::signbit(y)) return false;
-  if (f.is_activation && std::fabs(exact) < 0x1p-100) return error < 0x1p-100;
+  if (f.kind == Kind::activation && std::fabs(exact) < 0x1p-100) return error < 0x1p-100;
   const double ulps = error * ulps_per_unit(exact);
   report.worst[std::signbit(x)].consider({ulps, x});
   report.not_nearest += ulps > 0.5;
@@ -142,7 +132,7 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
   const Function& f = functions[index];
   for (std::uint64_t bits = first; bits < last; ++bits) {
     const float x = from_bits(bits), y = f.ours(x);
-    const bool is_mirrored = !f.is_odd || bits_of(f.ours(-x)) == bits_of(-y);
+    const bool is_mirrored = f.kind != Kind::odd || bits_of(f.ours(-x)) == bits_of(-y);
     report.every_float.note({x}, is_right(report, f, x, y) && is_mirrored);
     // The scalar port has no FMA unit and is slow: every 61st float.
     if (bits % 61 == 0) report.on_scalar_port.note({x}, bits_of(f.on_scalar_port(x)) == bits_of(y));
@@ -154,8 +144,8 @@ void check_function(Check& check) {
   const auto report = in_parallel<Report>(all_floats, check_piece<index>);
   for (const bool side : {false, true})
     std::printf("# %s %s 0: at most %.5f %s, at %a\n", functions[index].name, side ? "below" : "above", report.worst[side].error,
-                functions[index].is_slope ? "times 2^-24" : "ulp", static_cast<double>(report.worst[side].x));
-  if (!functions[index].is_slope) std::printf("# %" PRIu64 " results are not the nearest float\n", report.not_nearest);
+                functions[index].kind == Kind::slope ? "times 2^-24" : "ulp", static_cast<double>(report.worst[side].x));
+  if (functions[index].kind != Kind::slope) std::printf("# %" PRIu64 " results are not the nearest float\n", report.not_nearest);
   report.every_float.check_none(check);
   report.on_scalar_port.check_none(check);
   check.equal(report.every_float.checked, all_floats);

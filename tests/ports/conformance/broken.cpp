@@ -8,27 +8,9 @@ using namespace tinyattn::test;
 
 namespace {
 
-constexpr const char* mutants[] = {no_mutant,
-                                   stores_one_too_many,
-                                   stores_one_too_few,
-                                   swaps_lanes,
-                                   fills_with_zeros,
-                                   takes_the_same_lane,
-                                   forgets_a_lane_of_an_fma,
-                                   rounds_twice,
-                                   rounds_twice_to_a_broadcast,
-                                   forgets_a_lane_of_a_product,
-                                   forgets_a_lane_of_a_sum,
-                                   forgets_a_lane_in_max,
-                                   takes_nan_for_less,
-                                   leaves_a_bit_of_the_smallest_power,
-                                   takes_the_next_broadcast,
-                                   starts_at_zero,
-                                   forgets_the_odd_step,
-                                   scatters_too_near,
-                                   packs_too_few,
-                                   takes_codes_without_gaps,
-                                   forgets_the_last_terms};
+#define NAME(name) name,
+constexpr const char* mutants[] = {TINYATTN_MUTANTS(NAME)};
+#undef NAME
 
 // Whether an operation differs from plain loops, or writes outside of its outputs.
 bool is_found() {

@@ -19,11 +19,9 @@
 #include "unit/exact.hpp"
 #include "unit/operands.hpp"
 
-using namespace tinyattn;
-using namespace tinyattn::test;
-using Reference = port::scalar;
+namespace tinyattn::test { namespace {
 
-namespace {
+using Reference = port::scalar;
 
 // Checks a port and its `half`, again and again down to four lanes.
 template <class Port>
@@ -336,30 +334,27 @@ void check_sums(Check& check) {
     }
 }
 
-template <auto... checks>
-constexpr auto all = [](Check& check) { (checks(check), ...); };
-
 using one_lane = native_port::one_lane;
 using soft = port::soft;
 
 constexpr Test tests[] = {
     at_run_time("arithmetic", check_arithmetic<native_port>),
     at_run_time("arithmetic of single floats, with this build's port and without an FPU",
-                all<check_arithmetic<one_lane>, check_arithmetic<soft>>),
+                each_of<check_arithmetic<one_lane>, check_arithmetic<soft>>),
     at_run_time("fma of this build's port", check_each_fma<one_lane>),
     at_run_time("fma in the first lane and the last",
-                all<check_each_fma<InLane<native_port, 0>>, check_each_fma<InLane<native_port, native_port::lanes - 1>>>),
+                each_of<check_each_fma<InLane<native_port, 0>>, check_each_fma<InLane<native_port, native_port::lanes - 1>>>),
     at_run_time("fma in double", check_each_fma<Reference>),
     at_run_time("fma in integers", check_each_fma<soft>),
     at_run_time("products in integers, of any exponents, and halfway between two floats", check_products),
     at_run_time("a product is rounded before anyone adds to it",
-                all<check_products_are_rounded<native_port>, check_products_are_rounded<one_lane>, check_products_are_rounded<soft>>),
-    at_run_time("powers of two", all<check_exponent_bits<native_port>, check_exponent_bits<soft>>),
-    at_run_time("part of a vector: nothing after it is read or written", all<check_parts<native_port>, check_parts<soft>>),
-    at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
+                each_of<check_products_are_rounded<native_port>, check_products_are_rounded<one_lane>, check_products_are_rounded<soft>>),
+    at_run_time("powers of two", each_of<check_exponent_bits<native_port>, check_exponent_bits<soft>>),
+    at_run_time("part of a vector: nothing after it is read or written", each_of<check_parts<native_port>, check_parts<soft>>),
+    at_run_time("several single floats at once", each_of<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
-    at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
-    at_run_time("sums of int8", all<check_sums<native_port>, check_sums<one_lane>, check_sums<soft>>),
+    at_run_time("infinity and NaN: a NaN is not less", each_of<check_not_finite<native_port>, check_not_finite<soft>>),
+    at_run_time("sums of int8", each_of<check_sums<native_port>, check_sums<one_lane>, check_sums<soft>>),
     at_run_time("sums of int8, scaled", check_scaled_sums<one_lane>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {
@@ -368,6 +363,6 @@ constexpr Test tests[] = {
                }),
 };
 
-}  // namespace
+}}  // namespace tinyattn::test
 
-int main() { return run(tests); }
+int main() { return tinyattn::test::run(tinyattn::test::tests); }

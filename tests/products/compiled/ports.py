@@ -21,8 +21,7 @@ OPERATIONS = re.compile(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10ope
 def symbols(binary, kinds):
     """Returns the symbols of these kinds of nm: a set for each object of a library."""
     objects = re.split(r"^\S+:$", call(["nm", binary]), flags=re.MULTILINE)
-    return [set(re.findall(rf"^[0-9a-f]+ [{kinds}] (\S+)$", text, re.MULTILINE))
-            for text in objects]
+    return [set(re.findall(rf"^[0-9a-f]+ [{kinds}] (\S+)$", text, re.MULTILINE)) for text in objects]
 
 
 def nothing_leaks():
@@ -45,8 +44,7 @@ def shares_nothing(source):
         functions = [symbols(unit, "W")[0] - {"__clang_call_terminate"} for unit in units]
     if not all(functions):
         return "found no function to share"
-    return "\n".join(name for one, other in itertools.combinations(functions, 2)
-                     for name in one & other)
+    return "\n".join(name for one, other in itertools.combinations(functions, 2) for name in one & other)
 
 
 separator = sys.argv.index("--")

@@ -5,8 +5,16 @@
 
 namespace {
 
-const tinyattn_decoder decoder{&tinyattn_decoder_floats};
-tinyattn_text text{&decoder};
+// Returns a struct of which one member is set.
+template <class Struct, class Member>
+constexpr Struct with(Member Struct::*member, Member value) {
+  Struct result{};
+  result.*member = value;
+  return result;
+}
+
+constexpr tinyattn_decoder decoder = with(&tinyattn_decoder::kind, &tinyattn_decoder_floats);
+tinyattn_text text = with(&tinyattn_text::decoder, &decoder);
 tinyattn_generation options;
 volatile char console;
 

@@ -36,17 +36,11 @@ Workspace workspace;
   return (words - untouched) * sizeof paint;
 }
 
-void print(const char* name, std::uint32_t value) {
-  tinyattn::test::print(name);
-  tinyattn::test::print(" ");
-  tinyattn::test::print_hex(value);
-  tinyattn::test::print("\n");
-}
-
 }  // namespace
 
 int main() {
-  print("scratch", sizeof workspace);
-  print("stack", painted_stack());
+  using tinyattn::test::print, tinyattn::test::Hex;
+  print("scratch ", Hex{sizeof workspace}, "\n");
+  print("stack ", Hex{painted_stack()}, "\n");
   return 0;
 }

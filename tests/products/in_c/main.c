@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * A firmware in C99 with exported models: a layer, encoders and decoders, with floats and with int8. It is linked from this file, the files
- * that the exporter wrote, and src/library.cpp. Compares outputs with PyTorch's; with BY_HEADERS also, bit for bit, with the exported C++
- * headers, which headers.cpp calls. */
+ * that the exporter wrote, and src/library.cpp. Compares outputs with PyTorch's; ../export has those of the C++ headers, bit for bit. */
 #include "../../examples/recipes/claims.h"
 #include "decoder.h"
 #include "decoder_int8.h"
 #include "encoder.h"
 #include "encoder_int8.h"
 #include "expected.h"
-#include "headers.h"
 #include "layer.h"
 
 enum { MOST = 256 };
@@ -35,30 +33,8 @@ static bool is_near(const float* expected, size_t count, float part) {
   return error <= part * largest;
 }
 
-static void judge(const char* as_pytorch, const char* as_headers, const float* expected, size_t count, float part, compute* by_headers) {
-  claim(as_pytorch, count <= MOST && is_near(expected, count, part));
-#ifdef BY_HEADERS
-  static float wanted[MOST];
-  by_headers(wanted);
-  bool is_same = true;
-  for (size_t i = 0; i < count; ++i) is_same = is_same && out[i] == wanted[i];
-  claim(as_headers, is_same);
-#else
-  (void)as_headers, (void)by_headers;
-#endif
-}
-
-#ifndef BY_HEADERS
-#define layer_by_headers NULL
-#define encoder_by_headers NULL
-#define encoder_int8_by_headers NULL
-#define decoder_by_headers NULL
-#define decoder_int8_by_headers NULL
-#endif
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define JUDGE(name, part) \
-  judge(#name " as PyTorch", #name ", the bits of the header", name##_output, COUNT(name##_output), part, name##_by_headers)
+#define JUDGE(name, part) claim(#name " as PyTorch", COUNT(name##_output) <= MOST && is_near(name##_output, COUNT(name##_output), part))
 
 /* Writes the logits after each token. */
 static bool read(const tinyattn_decoder* decoder, const uint16_t* tokens, size_t count, float* its_scratch) {

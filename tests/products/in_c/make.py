@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Exports models of tests/products/export/models.py as C and as headers of C++, and writes their inputs and PyTorch's
-outputs.
+"""Exports models of tests/products/export/models.py as C, and writes their inputs and PyTorch's outputs.
 
-    make FOLDER    writes NAME.h, NAME.c and NAME.hpp of each model, and expected.h
+    make FOLDER    writes NAME.h and NAME.c of each model, and expected.h
 """
 import json
 import pathlib
@@ -19,12 +18,7 @@ MODELS = {"layer": "multihead_attention", "encoder": "encoder_norm_first", "enco
 def export(folder, name, case):
     weights = folder / f"{name}.safetensors"
     weights.write_bytes(safetensors(case.tensors))
-    for more in ((".h", "--c", "--name", name), (".hpp", "--name", f"of_{name}")):
-        ending, *arguments = more
-        status, _, errors = exporter.run(weights, "-o", folder / f"{name}{ending}", *arguments,
-                                         *exporter.arguments_of(case, folder))
-        if status:
-            sys.exit(errors)
+    exporter.must_run(weights, "-o", folder / f"{name}.h", "--c", "--name", name, *exporter.arguments_of(case, folder))
 
 
 def array(kind, name, rows):

@@ -22,7 +22,7 @@ if not LACKS:
 
 NO_YAML = tap.Skip(f"there is no python3-{LACKS}")
 HTTPS = r"https?://\S+"
-SOURCES = ("src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp")  # that a description names
+SOURCES = ("src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp", "src/primitives.cpp")  # that a description names
 OPTIONS = {  # of Zephyr: {options of prj.conf: whether they can be set}
     ("TINYATTN", "STD_CPP17"): False, ("TINYATTN", "STD_CPP20"): True, ("TINYATTN", "STD_CPP2B"): True,
     ("TINYATTN", "STD_CPP20", "TINYATTN_MODELS"): False,
@@ -47,15 +47,14 @@ def arduino(library):
     properties = dict(line.split("=", 1) for line in lines)
     yield from unlike_the_tree(library, properties["version"], [
         *(f"src/{header}" for header in properties["includes"].split(",")), "src/tinyattn_models.cpp",
-        "src/tinyattn_encoders.cpp", "src/tinyattn_int8.cpp",
+        "src/tinyattn_encoders.cpp", "src/tinyattn_int8.cpp", "src/tinyattn_primitives.cpp",
         *(f"src/{archives.place(*core)}/libtinyattn.a" for core in archives.CORES),
         "src/tinyattn_certify.cpp", "src/tinyattn/certify/certify.h",
         "README.md", *(f"examples/{name}/{name}.ino" for name in ("Layer", "Writer", "Certify"))], "src")
     headers = "".join(read(file) for file in (library / "src" / "tinyattn").rglob("*.h*"))
     headers += "".join(f" TINYATTN_{name}" for name in re.findall(r"use\(\w+, (\w+)", headers))
     rows = [line.split("\t") for line in read(library, "keywords.txt").splitlines() if line[0] != "#"]
-    yield from (f"{name}: {kind}" for name, kind in rows
-                if kind not in ("KEYWORD1", "KEYWORD2", "LITERAL1")
+    yield from (f"{name}: {kind}" for name, kind in rows if kind not in ("KEYWORD1", "KEYWORD2", "LITERAL1")
                 or not re.search(rf"\b{name}\b", headers))
     yield from (f"keywords.txt has no {name}" for name in C_NAMES - {row[0] for row in rows})
 
@@ -120,8 +119,7 @@ def vcpkg(package):
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
     files = {path.strip("/") for path in re.findall(r"\$\{SOURCE_PATH\}([^\"]+)", portfile)}
-    yield from (f"there is no {file}" for file in files
-                if not any(f"{name}/".startswith(f"{file}/") for name in names))
+    yield from (f"there is no {file}" for file in files if not any(f"{name}/".startswith(f"{file}/") for name in names))
     yield from missing(port, json.loads(read(port, "vcpkg.json"))["version-semver"], ["usage"])
 
 
@@ -189,5 +187,4 @@ tap.report([
         (arduino, "*.zip", "tinyattn"), (cmsis_pack, "*.pack"), (conan,), (platformio,), (vcpkg,), (wrap,))),
     *((f"{describe.__name__}: what it names is there", *([NO_YAML] if LACKS else [problems, describe]))
       for describe in (esp_idf, zephyr)),
-    ("zephyr: options depend on C++20, and bring the whole standard library",
-     NO_YAML if LACKS else zephyr_options)])
+    ("zephyr: options depend on C++20, and bring the whole standard library", NO_YAML if LACKS else zephyr_options)])

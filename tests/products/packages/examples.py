@@ -11,8 +11,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 from ports.packages.arduino import archives
-from tests.products.packages.packages import (BOARDS, CONSUMER, HERE, LAYER, ROOT, board, differs, host,
-                                     made, riscv32)
+from tests.products.packages.packages import BOARDS, CONSUMER, HERE, LAYER, ROOT, board, differs, host, made, riscv32
 from tests.support import tap
 from tests.support.processes import attempt
 
@@ -27,13 +26,11 @@ RP2040 = board("microbit", "-march=armv6-m", "-mcpu=cortex-m0plus", "-mthumb", *
 WITH_ARDUINO = dataclasses.replace(RP2040, support=(
     *RP2040.support, (CORE / "core.cpp", (CPP20, f"-I{CORE}", f"-I{BOARDS}"))))
 # The flags in ESP-IDF's CMakeLists.txt.
-ESP = ("-std=gnu++2b", "-fno-jump-tables", "-fno-tree-switch-conversion", "-fstrict-volatile-bitfields",
-       *SECTIONS)
+ESP = ("-std=gnu++2b", "-fno-jump-tables", "-fno-tree-switch-conversion", "-fstrict-volatile-bitfields", *SECTIONS)
 ESP32_C3, ESP32_P4 = riscv32("imc", "ilp32", *ESP), riscv32("imafc", "ilp32f", *ESP)
 # Flags that platform.txt of SAMD, STM32, mbed and RP2040 have in common.
 ARDUINO = ("-mthumb", *SECTIONS, "-fno-threadsafe-statics", "-DARDUINO=10819")
-CORES = {"cortex-m0plus": "microbit", "cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386",
-         "cortex-m7": "mps2-an500"}
+CORES = {"cortex-m0plus": "microbit", "cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m7": "mps2-an500"}
 
 
 def with_flags(sources, *flags):
@@ -89,11 +86,9 @@ def sketch_sources(library, sketch, standard):
     folder = library / "examples" / sketch
     include = (f"-I{CORE}", f"-I{BOARDS}", f"-I{library / 'src'}")
     text = (folder / f"{sketch}.ino").read_text(encoding="utf-8")
-    (folder / f"{sketch}.ino.cpp").write_text(
-        f'#include <Arduino.h>\n#line 1 "{sketch}.ino"\n{text}', encoding="utf-8")
+    (folder / f"{sketch}.ino.cpp").write_text(f'#include <Arduino.h>\n#line 1 "{sketch}.ino"\n{text}', encoding="utf-8")
     return [*with_flags(folder.glob("*.c"), *include),
-            *with_flags([*folder.glob("*.cpp"), CORE / "core.cpp"], *include, standard,
-                        "-Wall", "-Wextra", "-Werror")]
+            *with_flags([*folder.glob("*.cpp"), CORE / "core.cpp"], *include, standard, "-Wall", "-Wextra", "-Werror")]
 
 
 def copied(folder):
@@ -184,8 +179,7 @@ tap.report([
       for folder, what in (("layer", differs), ("certify", certifies))
       for name, (package, example, *machine) in EXAMPLES.items()
       if (folder, WITH_ARDUINO) != ("layer", machine[0])),
-    *((f"the CMSIS-Pack's components serve {main}", cmsis_components, main)
-      for main in ("main.cpp", "main.c")),
+    *((f"the CMSIS-Pack's components serve {main}", cmsis_components, main) for main in ("main.cpp", "main.c")),
     ("ESP-IDF's component serves C", serves_c, "esp-idf", ESP32_C3),
     ("Arduino's archive of a Cortex-M0+ serves C", archive_serves_c, ("cortex-m0plus",)),
     # In C++11 a sketch cannot use the headers.

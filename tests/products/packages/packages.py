@@ -62,8 +62,7 @@ class Machine:
         is_c = source.suffix == ".c"
         compiler = self.compiler.replace("g++", "gcc") if is_c else self.compiler
         flags = (*self.flags, *self.headers, *flags)
-        call([compiler, *(flag for flag in flags if not is_c or not ONLY_CPP.match(flag)),
-              "-c", source, "-o", to])
+        call([compiler, *(flag for flag in flags if not is_c or not ONLY_CPP.match(flag)), "-c", source, "-o", to])
         return to
 
     def run(self, folder, sources, *last):
@@ -95,8 +94,7 @@ def riscv32(extensions, abi, *flags):
                for word in ("-isystem", str(path))]
     return Machine(
         "riscv64-unknown-elf-g++",
-        (f"-march=rv32{extensions}", f"-mabi={abi}", "-ffreestanding",
-         "-fno-tree-loop-distribute-patterns", *flags),
+        (f"-march=rv32{extensions}", f"-mabi={abi}", "-ffreestanding", "-fno-tree-loop-distribute-patterns", *flags),
         tuple((BOARDS / name, ("-Os", f"-I{BOARDS}")) for name in ("riscv32/riscv32.c", "memory.c")),
         ("-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"), ("-lgcc",), ("qemu-riscv32",),
         ("--specs=picolibc.specs", *headers))

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Tests projects that take tinyattn by CMake (find_package, FetchContent and, as firmware of a
-Cortex-M4F, add_subdirectory), and by Meson's wrap file from a local archive.
+Cortex-M4F, add_subdirectory), and by Meson's wrap file from a local archive. In a project of C alone, CMake builds the
+compiled library from the same objects and flags as Meson.
 
-    projects.py COMPILER
+    projects.py COMPILER MESON_BUILD
 """
+import json
+import pathlib
 import re
+import shlex
 import shutil
 import sys
 import tarfile
 
-from tests.products.packages.packages import (BOARDS, CONSUMER, ROOT, VERSION, board, made, needs,
-                                     tree)
+from tests.products.packages.packages import BOARDS, CONSUMER, ROOT, VERSION, board, made, needs, tree
 from tests.support import tap
 from tests.support.processes import attempt, call
 
@@ -19,6 +22,8 @@ FIRMWARE = [f"-DCMAKE_TOOLCHAIN_FILE={CONSUMER / 'cortex-m4f.cmake'}", "-DBOARD=
             f"-DBOARDS={BOARDS}", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
 PAGE = (ROOT / "ports" / "packages" / "README.md").read_text(encoding="utf-8")
 MESON = re.search(r"^## Meson\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)[1].partition("In `meson.build`")
+COMPARED = ("-m", "-std=", "-fno-", "-fPIC", "-UTINYATTN_PORT", "-DTINYATTN_")
+OPTIMIZED = {"-O2", "-O3", "-Os"}
 
 
 # --- CMake ---
@@ -59,6 +64,25 @@ def rejects_version(folder, version):
     return "" if is_right else f"version {version} is taken:\n{output[-800:]}"
 
 
+def objects(build):
+    """Returns, for each object of the library, its source, the flags to compare, and whether it is optimized. library.cpp,
+    everything in one unit, is compiled only by tests."""
+    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    commands = [(pathlib.Path(entry["directory"], entry["file"]).resolve(), shlex.split(entry["command"])) for entry in entries]
+    return sorted((source.name, sorted({flag for flag in flags if flag.startswith(COMPARED)}), not OPTIMIZED.isdisjoint(flags))
+                  for source, flags in commands if source.parent == ROOT / "src" and source.name != "library.cpp")
+
+
+@tap.in_folder
+def as_meson_builds(folder, build_type):
+    if lacks := needs("cmake"):
+        return lacks
+    call(configure("add_subdirectory", folder, "main.c", f"-DCMAKE_BUILD_TYPE={build_type}",
+                   "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"), CXX=sys.argv[1])
+    ours, mesons = objects(folder / "build"), objects(pathlib.Path(sys.argv[2]))
+    return "" if ours == mesons and ours else f"{ours}\ninstead of\n{mesons}"
+
+
 def pages_name_this_series():
     pages = (ROOT / "README.md").read_text(encoding="utf-8") + PAGE
     versions = re.findall(r"find_package\(tinyattn (\S+) CONFIG REQUIRED\)", pages)
@@ -85,8 +109,7 @@ def wrapped(folder):
 @tap.in_folder
 def by_wrap(folder):
     project = wrapped(folder)
-    call(["meson", "setup", "-Dwerror=true", f"-Dat_least=>={VERSION}", folder / "build", project],
-         CXX=sys.argv[1])
+    call(["meson", "setup", "-Dwerror=true", f"-Dat_least=>={VERSION}", folder / "build", project], CXX=sys.argv[1])
     call(["meson", "test", "-C", folder / "build"])
     return ""
 
@@ -108,7 +131,9 @@ EMULATOR = board("mps2-an386").emulator
 tap.report([
     *((f"{way} on this machine", by_cmake, way, "main.cpp") for way in WAYS),
     *((f"{way} as firmware", by_cmake, way, "main.cpp", FIRMWARE, EMULATOR) for way in WAYS),
-    ("find_package by a project of C alone", by_cmake, "find_package", "main.c"),
+    *((f"{way} by a project of C alone", by_cmake, way, "main.c") for way in ("find_package", "add_subdirectory")),
+    *((f"the library as Meson builds it, build type {kind or 'not given'}", as_meson_builds, kind)
+      for kind in ("", "Release", "Debug")),
     ("find_package of another series finds nothing", rejects_version, "9.9"),
     ("the pages name this series", pages_name_this_series),
     ("a project takes Meson's archive", by_wrap),

@@ -19,8 +19,8 @@ BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(
 HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
 TOP_LEVEL = set("meson.build meson_options.txt src include tests ports examples README.md LICENSE CHANGELOG.md".split())
 # Files that a program writes, or that are no text. And tests/speed, which tests nothing.
-GENERATED = re.compile(r"tests/golden/(activations|values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|"
-                       r"\.bin$|tests/speed/")
+GENERATED = re.compile(r"tests/golden/((activations|gradients|optimizers|values)\.hpp|printed\.json|modules/)|costs\.json|"
+                       r"__pycache__|\.bin$|tests/speed/")
 PROMISE = re.compile(r"^\| (?!what |---)(.+?) \| (.+?) \|(.*?) ?\|$", re.MULTILINE)
 
 

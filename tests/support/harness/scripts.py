@@ -56,8 +56,7 @@ def plays(played, command, status, pattern, calls_pattern):
         calls = pathlib.Path(folder, "calls.txt")
         calls.touch()
         way = ["script", "-qec", command, os.devnull] if "terminal" in played else ["setsid", "-w", *command.split()]
-        found = attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), TMPDIR=folder,
-                        SUDO_UID="1000")
+        found = attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), TMPDIR=folder, SUDO_UID="1000")
         noted = calls.read_text(encoding="utf-8") + "".join(log.name for log in pathlib.Path(folder).glob("*.log"))
     holds = found[0] == status and re.search(pattern, found[1]) and re.fullmatch(calls_pattern, noted, re.DOTALL)
     return "" if holds else f"{found}{noted}"

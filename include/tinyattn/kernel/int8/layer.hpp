@@ -46,7 +46,7 @@ struct MaskedKeys {
   TINYATTN_KERNEL void for_each_run(const auto& use) const noexcept {
     for (std::size_t j = first; j < end; ++j) {
       const std::size_t run = j;
-      j = mask.next_masked(query, j, end);
+      j = next_masked(mask, query, j, end);
       if (j != run) use(KeyRun{run, j});
     }
   }
@@ -249,9 +249,11 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Int8Scratch& scratc
     project<Port>(rows, layer.d_in, width, element.query_input.from(first, 0), layer.query,
                   scratch.block, scratch.integers);
     place_queries<Port>(layer, rows, width, first, scratch.block);
-    for (std::size_t head = 0; head < layer.num_heads; ++head)
-      attend_block<Port>(layer, scratch, rule, element.index * layer.num_heads + head, head, first,
-                         rows, mask, take_weights, context);
+    for (std::size_t head = 0; head < layer.num_heads; ++head) {
+      const std::size_t index = element.index * layer.num_heads + head;
+      attend_block<Port>(layer, scratch, rule, index, head, first, rows, mask_of_head(mask, index),
+                         take_weights, context);
+    }
     if (has_output)
       project<Port>(rows, width, out_width(layer), context, layer.output, out, scratch.integers);
   }

@@ -36,10 +36,24 @@ consteval bool check_term_gradient() noexcept {
   }
 }
 
+// Whether a term has the shape of a result, or is one row of its columns, or a number.
+template <class Term, class Result>
+consteval bool is_row_or_whole() noexcept {
+  if constexpr (tensor_like<Term>)
+    return same_shape<Term, Result> ||
+           (LayoutOf<Term>::rows == 1 && LayoutOf<Term>::cols == LayoutOf<Result>::cols &&
+            LayoutOf<Term>::rank <= 2);
+  else
+    return true;
+}
+
 template <class TermA, class TermB, class OutputGradient, class GradientA, class GradientB>
 consteval bool check_backward_terms() noexcept {
-  using Result = Combined<TermA, TermB>;
-  if constexpr (check_terms<TermA, TermB, Result>())
+  using Result = Broadcast<TermA, TermB>;
+  constexpr bool match = is_row_or_whole<TermA, Result>() && is_row_or_whole<TermB, Result>();
+  static_assert(match,
+                "a and b must have the same shape, or one must be a row for the other's rows");
+  if constexpr (match && check_floats<TermA, TermB>())
     if constexpr (check_term_gradient<TermA, Result, OutputGradient, GradientA>())
       return check_term_gradient<TermB, Result, OutputGradient, GradientB>();
   return false;

@@ -165,7 +165,7 @@ requires(detail::features_of_norm<Norm> !=
                                     InputGradient& input_gradient, Gradient& gradient) noexcept {
   using LayoutX = detail::LayoutOf<TensorX>;
   constexpr std::size_t dim = detail::features_of_norm<Norm>;
-  if constexpr (detail::check_features<dim, TensorX>() &&
+  if constexpr (detail::check_backward_input<dim, TensorX>() &&
                 detail::check_backward<Norm, OutputGradient, detail::Like<TensorX>, InputGradient,
                                        TensorX, Gradient>())
     on_native_port([&](auto port) {

@@ -44,8 +44,9 @@ constexpr void matmul_backward(const TensorA& a, const TensorB& b,
                                const OutputGradient& output_gradient, GradientA& a_gradient,
                                GradientB& b_gradient) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
-  using Result = detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols>;
-  if constexpr (detail::check_matmul<TensorA, TensorB, Result>() &&
+  using Of = detail::ProductOf<kernel::Dense, TensorA, TensorB>;
+  using Result = decltype(Of::result());
+  if constexpr (detail::check_product<Of, TensorA, TensorB, Result, false>() &&
                 detail::check_backward_function<OutputGradient, Result, GradientA, TensorA>() &&
                 detail::check_backward_function<OutputGradient, Result, GradientB, TensorB>())
     on_native_port([&](auto port) {
@@ -78,8 +79,9 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like OutputGradient, 
 constexpr void matmul_transposed_backward(const TensorA& a, const TensorB& b,
                                           const OutputGradient& output_gradient,
                                           GradientA& a_gradient, GradientB& b_gradient) noexcept {
-  using Result = detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows>;
-  if constexpr (detail::check_matmul_transposed<TensorA, TensorB, Result>() &&
+  using Of = detail::ProductOf<kernel::Transposed<>, TensorA, TensorB>;
+  using Result = decltype(Of::result());
+  if constexpr (detail::check_product<Of, TensorA, TensorB, Result, false>() &&
                 detail::check_backward_function<OutputGradient, Result, GradientA, TensorA>() &&
                 detail::check_backward_function<OutputGradient, Result, GradientB, TensorB>())
     on_native_port([&](auto port) {

@@ -12,16 +12,15 @@ from ..settings import ACTIVATIONS
 from .layout import broken, configuration
 from .signature import types
 
+POOLS = [f"{kind}_pool{rank}d" for rank in (1, 2) for kind in ("max", "avg", "adaptive_max", "adaptive_avg")]
 NEEDED = {  # {header: what needs it}
     "activation": ("standardize", *ACTIVATIONS), "arithmetic": ("add", "subtract", "multiply"),
     "attention": ("scaled_dot_product_attention",), "lifetime": ("begin_lifetime",),
     "mask": ("Causal", "NoMask", "BlockMask", "AdditiveMask", "masked_fill"),
-    "matmul": ("matmul", "matmul_transposed"), "pooling": ("mean", "largest"), "softmax": ("softmax",),
+    "matmul": ("matmul", "matmul_transposed"), "pooling": ("mean", "largest", *POOLS), "softmax": ("softmax",),
     "elementwise": ("elementwise",), "reduce": ("reduce",), "strided": ("copy", "StridedView"),
     "tensor": ("concat_rows", "concat_columns", "transpose", "row", "columns", "Matrix", "Vector", "Tensor"),
     "token": ("Token",),
-    "window_pooling": [f"{kind}_pool{rank}d" for rank in (1, 2)
-                       for kind in ("max", "avg", "adaptive_max", "adaptive_avg")],
 }
 FORMATTED = ("// clang-format off\n", "// clang-format on\n")
 ERROR = """\

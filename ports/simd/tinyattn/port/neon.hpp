@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct neon : neon_rows, neon_integers, neon_lookups {
@@ -258,5 +260,7 @@ struct neon : neon_rows, neon_integers, neon_lookups {
 };
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
+
+TINYATTN_END
 
 #endif

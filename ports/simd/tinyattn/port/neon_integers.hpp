@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+TINYATTN_BEGIN
+
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct neon_integers {
@@ -248,5 +250,7 @@ struct neon_integers {
 };
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
+
+TINYATTN_END
 
 #endif

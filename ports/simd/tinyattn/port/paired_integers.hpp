@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+TINYATTN_BEGIN
+
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 // The members of a port that multiply rows of integers. `Instructions` has:
@@ -426,3 +428,5 @@ struct paired_integers {
 };
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
+
+TINYATTN_END

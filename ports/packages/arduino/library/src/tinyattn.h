@@ -7,5 +7,6 @@
 
 #include "tinyattn/tinyattn.h"
 #include "tinyattn/tinyattn_models.h"
+#include "tinyattn/tinyattn_operations.h"
 
 #endif

@@ -15,27 +15,15 @@
 namespace tinyattn::test {
 
 // What is broken. `mutant` points to one of these.
-inline constexpr char no_mutant[] = "nothing in a port that is sound";
-inline constexpr char stores_one_too_many[] = "a partial store one too long";
-inline constexpr char stores_one_too_few[] = "a partial store one too short";
-inline constexpr char swaps_lanes[] = "two lanes of a load swapped";
-inline constexpr char fills_with_zeros[] = "zeros after a partial load";
-inline constexpr char takes_the_same_lane[] = "lanes that do not change places";
-inline constexpr char forgets_a_lane_of_an_fma[] = "an fma that forgets a lane";
-inline constexpr char rounds_twice[] = "an fma with a broadcast that rounds twice";
-inline constexpr char rounds_twice_to_a_broadcast[] = "an fma that adds a broadcast and rounds twice";
-inline constexpr char forgets_a_lane_of_a_product[] = "a product with a broadcast that forgets a lane";
-inline constexpr char forgets_a_lane_of_a_sum[] = "a sum with a broadcast that forgets a lane";
-inline constexpr char forgets_a_lane_in_max[] = "a maximum that forgets a lane";
-inline constexpr char takes_nan_for_less[] = "a NaN that counts as less";
-inline constexpr char leaves_a_bit_of_the_smallest_power[] = "a power of two that does not reach 0";
-inline constexpr char takes_the_next_broadcast[] = "a tile with the next broadcast";
-inline constexpr char starts_at_zero[] = "a tile that starts at zero";
-inline constexpr char forgets_the_odd_step[] = "a tile without the odd step";
-inline constexpr char scatters_too_near[] = "lanes scattered too near";
-inline constexpr char packs_too_few[] = "eight integers that are not packed";
-inline constexpr char takes_codes_without_gaps[] = "codes of sums without a gap between them";
-inline constexpr char forgets_the_last_terms[] = "sums without the last eight integers";
+#define TINYATTN_MUTANTS(use)                                                                                                       \
+  use(no_mutant) use(stores_one_too_many) use(stores_one_too_few) use(swaps_lanes) use(fills_with_zeros) use(takes_the_same_lane)   \
+      use(forgets_a_lane_of_an_fma) use(rounds_twice) use(rounds_twice_to_a_broadcast) use(forgets_a_lane_of_a_product)             \
+          use(forgets_a_lane_of_a_sum) use(forgets_a_lane_in_max) use(takes_nan_for_less) use(leaves_a_bit_of_the_smallest_power)   \
+              use(takes_the_next_broadcast) use(starts_at_zero) use(forgets_the_odd_step) use(scatters_too_near) use(packs_too_few) \
+                  use(takes_codes_without_gaps) use(forgets_the_last_terms)
+#define NAME(name) inline constexpr char name[] = #name;
+TINYATTN_MUTANTS(NAME)
+#undef NAME
 
 inline const char* mutant = TINYATTN_MUTANT;
 
