@@ -186,46 +186,39 @@ def read_board(path):
 MOST_NUMBERS = 2**24  # a float32 counts no further
 
 
-def numbered(tensors, consumed):
-    """Returns the tensors of a file, of which those that are `consumed` have other values: each number is its own place
-    among all, so that it can be found again in what the exporter makes of it. Equal matrices, which are one, have equal
-    places."""
-    places, result, next_place = {}, {}, 0
+def places_of(tensors, consumed):
+    """Returns {name: a range} of the tensors that are `consumed`: the place of each number among all. Equal matrices,
+    which are one, have equal places."""
+    places, known, count = {}, {}, 0
     for name, tensor in tensors.items():
-        result[name] = tensor
-        if name not in consumed:
-            continue
-        count = math.prod(tensor.shape)
-        key = (tensor.shape, bytes(tensor.data)) if len(tensor.shape) == 2 else name
-        if key not in places:
-            places[key], next_place = next_place, next_place + count
-        result[name] = Tensor(name, "F32", tensor.shape, little_endian("f", range(places[key], places[key] + count)))
-    if next_place > MOST_NUMBERS:
+        if name in consumed:
+            key = (tensor.shape, bytes(tensor.data)) if len(tensor.shape) == 2 else name
+            places[name] = known.setdefault(key, range(count, count + math.prod(tensor.shape)))
+            count = max(count, places[name].stop)
+    if count > MOST_NUMBERS:
         raise ExportError(f"a checkpoint of more than {MOST_NUMBERS:,} numbers cannot be traced")
-    return result
+    return places
 
 
-def little_endian(code, values):
-    numbers = array.array(code, values)
+def with_numbers(tensor, code, numbers):
+    """Returns a tensor of other floats, or of floats of other bits."""
+    numbers = array.array(code, numbers)
     if sys.byteorder == "big":
         numbers.byteswap()
-    return memoryview(numbers.tobytes())
+    return Tensor(tensor.name, "F32", tensor.shape, memoryview(numbers.tobytes()))
 
 
 def places_in(part_leaves):
     """Returns the place of each number of a part, in the order of memory. An epsilon is no parameter."""
-    places = []
-    for leaf in part_leaves:
-        if isinstance(leaf, list):
-            places.extend(int(value) for row in leaf for value in row)
-        elif not isinstance(leaf, float):
-            raise ExportError("int8 weights have lost what the checkpoint had: leave out --like")
-    return places
+    leaves = [leaf for leaf in part_leaves if not isinstance(leaf, float)]
+    if not all(isinstance(leaf, list) for leaf in leaves):
+        raise ExportError("int8 weights have lost what the checkpoint had: leave out --like")
+    return [int(value) for leaf in leaves for row in leaf for value in row]
 
 
 def like(slot, tensors, places, parts):
     """Returns the tensors of a slot in the names and layouts of a checkpoint. `tensors` are those of the checkpoint,
-    `places` what `numbered` makes of them, and `parts` what the exporter makes of that: {name: leaves}."""
+    and `parts` what the exporter makes of their `places` instead of their numbers: {name: leaves}."""
     if any(parameter.kind == "q" for parameter in slot.parameters):
         raise ExportError("int8 weights have lost what the checkpoint had: leave out --like")
     words = [word for (word,) in struct.iter_unpack("<I", slot.data)]
@@ -237,16 +230,12 @@ def like(slot, tensors, places, parts):
     for place, word in zip(found[0], words):
         if values.setdefault(place, word) != word:
             raise ExportError("two tensors of the board, which are one in the checkpoint, differ")
-    return [replaced(tensor, places[name], values) for name, tensor in tensors.items()]
+    return [replaced(tensor, places.get(name, ()), values) for name, tensor in tensors.items()]
 
 
-def replaced(tensor, numbered_tensor, values):
+def replaced(tensor, places, values):
     """Returns a tensor of the checkpoint with those of its numbers, by their places, that the board has."""
-    if numbered_tensor is tensor:
-        return tensor
-    places = [int(place) for (place,) in struct.iter_unpack("<f", numbered_tensor.data)]
-    if not any(place in values for place in places):
+    if values.keys().isdisjoint(places):
         return tensor
     before = struct.iter_unpack("=I", tensor.values().tobytes())
-    numbers = [values.get(place, bits) for place, (bits,) in zip(places, before)]
-    return Tensor(tensor.name, "F32", tensor.shape, little_endian("I", numbers))
+    return with_numbers(tensor, "I", (values.get(place, bits) for place, (bits,) in zip(places, before)))

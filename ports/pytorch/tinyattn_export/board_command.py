@@ -31,9 +31,11 @@ def in_names_of(slot, path, arguments):
     weights = checkpoints.read(path)
     requests = command_line.requests(args)
     consumed = set().union(*(part.consumed for part in header.make_parts(weights, requests).values()))
-    places = checkpoints.Tensors(board.numbered(weights.tensors, consumed))
-    places.model_args = getattr(weights.tensors, "model_args", {})
-    made = header.make_parts(checkpoints.Weights(weights.source, weights.sha256, places), requests)
+    places = board.places_of(weights.tensors, consumed)
+    numbered = checkpoints.Tensors({name: board.with_numbers(tensor, "f", places[name]) if name in places else tensor
+                                    for name, tensor in weights.tensors.items()})
+    numbered.model_args = getattr(weights.tensors, "model_args", {})
+    made = header.make_parts(checkpoints.Weights(weights.source, weights.sha256, numbered), requests)
     return board.like(slot, weights.tensors, places, {name: parts.leaves(part.tree) for name, part in made.items()})
 
 

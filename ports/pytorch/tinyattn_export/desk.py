@@ -19,19 +19,22 @@ from .language_models import LanguageModelRequest
 from .tokenizer_files import read_tokenizer
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+MOST_WHOLE = 2**24  # floats hold every whole number up to it
 NEEDED = "the board computes with a compiler of C++20, which CXX names, or c++"
 MODEL = re.compile(r"  using (?:In|Out)put\d* = tinyattn::\w+<([\w:]+), ([\d, ]+)>;")
 LANGUAGE_MODEL = re.compile(r"::tinyattn::LanguageModel<.*> (\w+)(?:;| = )")
 FORWARD = re.compile(r"constexpr void forward\((.*?)Workspace& workspace\)", re.DOTALL)
 SIZES = re.compile(r"^// .*?(\d+) parameters, (\d+) bytes\.$", re.MULTILINE)
-OF_MODULE = """\
+CODE = """\
 #include "board.hpp"
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <type_traits>
 
-using Model = {name}::Model;
+using Model = {type};
 
 template <class Tensor, class Number>
 void read(Tensor& x, const Number* from) {{
@@ -41,39 +44,12 @@ void read(Tensor& x, const Number* from) {{
 
 #pragma GCC visibility push(default)
 extern "C" {{
-std::size_t ram() {{ return std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace); }}
-void forward(const void* {address}, std::size_t count, const void* const* from, const std::size_t* steps,
-             float* const* to) {{
-  static Model::Workspace workspace;
+std::size_t ram() {{ return {ram}; }}
+std::size_t forward(const void* address, std::size_t count, const void* const* from, const std::size_t* steps,
+                    float* const* to) {{
+{statics}
   for (std::size_t i = 0; i < count; ++i) {{
 {body}
-  }}
-}}
-}}
-"""
-OF_LANGUAGE_MODEL = """\
-#include "board.hpp"
-
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <type_traits>
-
-using Model = std::remove_cvref_t<decltype({type})>;
-
-#pragma GCC visibility push(default)
-extern "C" {{
-std::size_t ram() {{ return sizeof(Model::Cache) + sizeof(Model::Cache::Workspace); }}
-std::size_t vocabulary() {{ return Model::vocabulary; }}
-std::size_t forward(const void* {address}, std::size_t count, const std::int64_t* tokens, float* to) {{
-  static Model::Cache::Workspace workspace;
-  static tinyattn::Vector<float, Model::vocabulary> logits;
-  const auto cache = std::make_unique<Model::Cache>();
-  for (std::size_t i = 0; i < count; ++i) {{
-    const auto token = static_cast<tinyattn::Token>(tokens[i]);
-    if ({model}.forward(std::span(&token, 1), *cache, logits, workspace) != tinyattn::Status::ok) return i;
-    std::memcpy(to + i * logits.size(), logits.data(), sizeof logits);
   }}
   return count;
 }}
@@ -117,16 +93,21 @@ class Board:
     @functools.cached_property
     def library(self):
         library = compiled(self.text, self.code())
-        for function in (library.ram, library.forward, getattr(library, "vocabulary", library.ram)):
-            function.restype = ctypes.c_size_t
+        library.ram.restype = library.forward.restype = ctypes.c_size_t
         return library
 
-    def names(self, member):
-        """Returns the names in C++ of the namespace, of the address of a binary, and of the model."""
+    def forward(self, count, inputs, steps, outputs):
+        """Computes `count` outputs, of inputs that lie `steps` numbers apart. Returns how many it has computed."""
+        pointers = [(ctypes.c_void_p * len(tensors))(*(tensor.data_ptr() for tensor in tensors))
+                    for tensors in (inputs, outputs)]
+        return self.library.forward(self.address, ctypes.c_size_t(count), pointers[0],
+                                    (ctypes.c_size_t * len(steps))(*steps), pointers[1])
+
+    def model(self, member=""):
+        """Returns the model in C++: a constant, or a member of what lies at an address."""
         if self.weights is None:
-            return {"name": self.name, "address": "", "model": f"{self.name}::{member or 'model'}"}
-        member = f".{member}" if member else ""
-        return {"name": self.name, "address": "address", "model": f"{self.name}::weights(address){member}"}
+            return f"{self.name}::{member or 'model'}"
+        return f"{self.name}::weights(address){member and '.'}{member}"
 
     @property
     def ram(self):
@@ -151,21 +132,29 @@ class LanguageBoard(Board):
     def code(self):
         member = LANGUAGE_MODEL.search(self.text)[1]
         scope = "" if self.weights is None else "Weights::"
-        return OF_LANGUAGE_MODEL.format(type=f"{self.name}::{scope}{member}", **self.names(member))
+        return CODE.format(
+            type=f"std::remove_cvref_t<decltype({self.name}::{scope}{member})>",
+            ram="sizeof(Model::Cache) + sizeof(Model::Cache::Workspace)",
+            statics="  static Model::Cache::Workspace workspace;\n"
+                    "  static tinyattn::Vector<float, Model::vocabulary> logits;\n"
+                    "  const auto cache = std::make_unique<Model::Cache>();",
+            body="    const auto token = static_cast<tinyattn::Token>(static_cast<const std::int64_t*>(from[0])[i]);\n"
+                 f"    if ({self.model(member)}.forward(std::span(&token, 1), *cache, logits, workspace) != "
+                 "tinyattn::Status::ok) return i;\n"
+                 "    std::memcpy(to[0] + i * logits.size(), logits.data(), sizeof logits);")
 
     def __call__(self, tokens):
         torch = pytorch("board(tokens) returns a tensor")
-        tokens = torch.as_tensor(tokens)
-        vocabulary = self.library.vocabulary()
+        tokens = tensor_of(torch, tokens, "tokens")
+        vocabulary = int(re.search(r"\.vocabulary = (\d+)", self.text)[1])
         if tokens.dtype not in (torch.int64, torch.int32) or not 1 <= tokens.dim() <= 2:
             raise ExportError("board(tokens) takes integers, one text or a batch of texts")
         if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocabulary:
             raise ExportError(f"board(tokens) takes tokens from 0 to {vocabulary - 1}")
-        rows = tokens.reshape(-1, tokens.shape[-1]).to(torch.int64).cpu().contiguous()
+        rows = tokens.reshape(-1, tokens.shape[-1]).to(torch.int64).contiguous()
         out = torch.empty(*rows.shape, vocabulary)
         for row, logits in zip(rows, out):
-            done = self.library.forward(self.address, ctypes.c_size_t(len(row)), ctypes.c_void_p(row.data_ptr()),
-                                        ctypes.c_void_p(logits.data_ptr()))
+            done = self.forward(len(row), [row], [], [logits])
             if done < len(row):
                 raise ExportError(f"board(tokens) has {len(row)} tokens, and the context of the model is {done}")
         return out.reshape(*tokens.shape, vocabulary)
@@ -186,10 +175,14 @@ class ModuleBoard(Board):
         self.vocabularies = [min(tables, default=65536)] * len(self.inputs)
         # ((the shape of an element, the axis of a batch, is it joined), ...), and how to make what forward returns of tensors
         self.shapes = [(extents, 0, False) for _, _, extents in self.outputs]
+        self.mixes = False  # whether forward mixes what is in a batch
+        self.types = [None] * len(self.inputs)  # of numbers; None is float32 or bool
+        self.axes = [0] * len(self.inputs)  # of a batch; None if there is none
+        self.dtypes = [None] * len(self.outputs)  # of what forward returns; None is float32
         self.rebuilt = lambda found: found[0] if len(found) == 1 else tuple(found)
 
     def code(self):
-        names, lines = self.names(""), []
+        lines = []
         types = re.findall(r"using ((?:In|Out)put\d*) =", self.text)
         objects = [type.lower() for type in types]
         for i, (type, object) in enumerate(zip(types, objects)):
@@ -197,29 +190,40 @@ class ModuleBoard(Board):
             if i < len(self.inputs):
                 number = "float" if self.inputs[i][1] == "float" else "std::int64_t"
                 lines.append(f"read({object}, static_cast<const {number}*>(from[{i}]) + i * steps[{i}]);")
-        lines.append(f"{names['model']}.forward({', '.join(objects)}, workspace);")
+        lines.append(f"{self.model()}.forward({', '.join(objects)}, workspace);")
         lines += [f"std::memcpy(to[{i}] + i * {out}.size(), {out}.data(), sizeof {out});"
                   for i, out in enumerate(objects[len(self.inputs):])]
-        return OF_MODULE.format(body="\n".join(f"    {line}" for line in lines), **names)
+        return CODE.format(type=f"{self.name}::Model", statics="  static Model::Workspace workspace;",
+                           ram="std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)",
+                           body="\n".join(f"    {line}" for line in lines))
 
     def taken(self, x, i):
         """Returns an input as the library takes it, and whether it has a batch in front."""
         torch = pytorch("board(x) returns tensors")
         name, element, extents = self.inputs[i]
         is_number = element == "float"
-        x = torch.as_tensor(x).detach().cpu()
-        if (x.dtype != torch.float32) if is_number else x.dtype not in (torch.int64, torch.int32):
-            wanted = "float32" if is_number else "int64, for tokens"
+        x = tensor_of(torch, x, name)
+        types = self.types[i] or (torch.float32, torch.bool)
+        if x.dtype not in (types if is_number else (torch.int64, torch.int32)):
+            wanted = str(types[0])[6:] if is_number else "int64, for tokens"
             raise ExportError(f"{name} is of {x.dtype}, and must be of {wanted}")
-        if extents not in (x.shape, x.shape[1:]):
-            raise ExportError(f"{name} is {list(x.shape)}, and must be {list(extents)}, or a batch of such")
+        if x.dim() == 1 and extents == (1,) and len(x) != 1:  # a batch of single numbers
+            x = x[:, None]
+        has_batch, own = x.shape != extents, self.axes[i]
+        if has_batch:
+            moved = [(axis, x.movedim(axis, 0)) for axis in (own or 0, 0, 1) if x.dim() > max(axis, len(extents))]
+            fitting = [each for axis, each in moved if each.shape[1:] == extents and (axis == own or len(each) == 1)]
+            if not fitting:
+                raise ExportError(f"{name} is {list(x.shape)}, and must be {list(extents)}, or a batch of such")
+            x = fitting[0]
         most = self.vocabularies[i]
         if not is_number and x.numel() and not 0 <= x.min() <= x.max() < most:
             raise ExportError(f"{name} must have tokens from 0 to {most - 1}")
-        return x.to(torch.float32 if is_number else torch.int64).contiguous(), x.shape != extents
+        return x.to(torch.float32 if is_number else torch.int64).contiguous(), has_batch
 
     def __call__(self, *inputs):
         torch = pytorch("board(x) returns tensors")
+        inputs = flat(inputs)
         if len(inputs) != len(self.inputs):
             raise ExportError(f"board takes {len(self.inputs)} inputs, and not {len(inputs)}")
         taken = [self.taken(x, i) for i, x in enumerate(inputs)]
@@ -227,16 +231,21 @@ class ModuleBoard(Board):
         if len(counts) > 1:
             raise ExportError(f"the inputs are batches of different sizes: {sorted(counts)}")
         count = max(counts, default=1)
+        if count > 1 and self.mixes:
+            raise ExportError("forward mixes what is in a batch: give board one input at a time")
         found = [torch.empty(count, *extents) for _, _, extents in self.outputs]
         steps = [x[0].numel() if has_batch and count else 0 for x, has_batch in taken]
-        self.library.forward(
-            self.address, ctypes.c_size_t(count), pointers([x for x, _ in taken]),
-            (ctypes.c_size_t * len(steps))(*steps), pointers(found))
-        return self.rebuilt([self.placed(out, *shape, bool(counts)) for out, shape in zip(found, self.shapes)])
+        self.forward(count, [x for x, _ in taken], steps, found)
+        if any(dtype in (torch.int64, torch.int32) and (out.abs() > MOST_WHOLE).any()
+               for out, dtype in zip(found, self.dtypes)):
+            raise ExportError(f"an output is a whole number above {MOST_WHOLE}, which floats do not hold")
+        return self.rebuilt([self.placed(out, place, bool(counts)).to(dtype or torch.float32)
+                             for out, place, dtype in zip(found, self.shapes, self.dtypes)])
 
-    def placed(self, out, shape, axis, is_joined, has_batch):
-        """Returns an output with its batch where forward has it; `axis` is None if it has none."""
-        if axis is None or not has_batch:
+    def placed(self, out, place, has_batch):
+        """Returns an output with its batch where forward has it, if it has one."""
+        shape, axis, is_joined = place
+        if axis is None or not has_batch or is_joined is None and len(out) == 1:
             return out[0].reshape(shape)
         out = out.reshape(len(out), *shape).movedim(0, axis)
         return out.flatten(axis, axis + 1) if is_joined else out
@@ -247,8 +256,16 @@ class ModuleBoard(Board):
             yield from self.results(self)
 
 
-def pointers(tensors):
-    return (ctypes.c_void_p * len(tensors))(*(tensor.data_ptr() for tensor in tensors))
+def tensor_of(torch, x, name):
+    with within(f"{name} must be a tensor", TypeError, ValueError, RuntimeError):
+        return torch.as_tensor(x).detach().cpu()
+
+
+def flat(inputs):
+    """Returns the tensors in tuples, such as the two of a state, without those that are None."""
+    def inner(each):
+        return flat(each) if isinstance(each, (tuple, list)) else flat(each.values()) if isinstance(each, dict) else [each]
+    return [x for each in inputs if each is not None for x in inner(each)]
 
 
 def load(path, name="model", binary=None):

@@ -37,6 +37,7 @@ FAMILIES = {  # by model_type
     "phi": Family("Llama", "Phi", {**LAYER_NORM, "final_norm": "final_layernorm", "activation": "gelu_tanh"}, OF_PHI,
                   {"rotary_part": 0.5, "parallel": True}),
     "gptj": Family("GPT-J", "GPTJ", settings={"rotary_dim": 64, "parallel": True}),
+    "Tiny-K": Family("Llama", "Transformer"),  # of Happy-LLM
     "gpt_neo": Family("GPT-Neo", "GPTNeo", scales_scores=False),
 }
 # {setting that only some families take: its value in others}
@@ -46,7 +47,8 @@ SPECIAL = {"rotary_part": 1, "rotary_dim": None, "parallel": False}
 def named(name):
     """Returns the Family that a model_type or an architecture names, or None."""
     for model_type, family in FAMILIES.items():
-        if name == model_type or re.fullmatch(f"({family.architecture})(Model|LMHeadModel|ForCausalLM)", name):
+        if name in (model_type, family.architecture) or re.fullmatch(
+                f"({family.architecture})(Model|LMHeadModel|ForCausalLM)", name):
             return family
     return None
 

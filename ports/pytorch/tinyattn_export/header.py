@@ -58,11 +58,6 @@ def comment_on_weights(weights, called, parts):
     return lines
 
 
-def comment_on_tokenizer(file, name):
-    return [f"Tokenizer from {printable(file.source)}, {PRODUCER}", "", f"SHA-256 of the source: {file.sha256}", "",
-            f"{name}::tokenizer: {tokenizers.summary(file)}."]
-
-
 def constants(parts):
     """Returns the parts as inline constexpr objects, which a linker puts into flash."""
     return "\n".join(
@@ -86,13 +81,6 @@ inline const {struct}& weights(const void* address) noexcept {{
   return *static_cast<const {struct}*>(address);
 }}
 """
-
-
-def weights_in_binary(parts, file_name, content):
-    """Returns the definition of struct Weights, which has a member for each part, and what is known of its binary."""
-    members = "".join(f"  {part.type} {name};\n" for name, part in parts.items())
-    sizes = {name: part.size for name, part in parts.items()}
-    return f"struct Weights {{\n{members}}};\n\n" + in_binary("Weights", sizes, content, file_name)
 
 
 def context(weights, parts, part_name):
@@ -124,14 +112,6 @@ def make_parts(weights, requests):
     return parts
 
 
-def check_vocabularies(tokenizer, parts):
-    """Raises an ExportError if a model has not as many tokens as the tokenizer."""
-    count = len(tokenizer.vocabulary.texts)
-    for part in parts.values():
-        if part.vocabulary not in (None, count):
-            raise ExportError(f"the tokenizer has {count} tokens, and the model {part.vocabulary}")
-
-
 def in_parts(weights, name, parts, binary, files):
     """Returns the lines of the comment, the headers and the definitions of parts. Puts the binary into `files`."""
     lines = comment_on_weights(weights, lambda part_name: f"{name}::{part_name}", parts)
@@ -143,14 +123,19 @@ def in_parts(weights, name, parts, binary, files):
     file_name = printable(pathlib.Path(binary).name)
     lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
     includes |= {f"<{std}>" for std in ("bit", "cstddef", "cstdint", "limits", "type_traits")}
-    return lines, includes, weights_in_binary(parts, file_name, files[binary])
+    members = "".join(f"  {part.type} {name};\n" for name, part in parts.items())
+    sizes = {name: part.size for name, part in parts.items()}
+    checks = in_binary("Weights", sizes, files[binary], file_name)
+    return lines, includes, f"struct Weights {{\n{members}}};\n\n{checks}"
 
 
 def with_tokenizer(tokenizer, name, config):
     """Returns the same of a tokenizer."""
     with within(printable(tokenizer.source)):
         body = tokenizers.definition(tokenizer, config)
-    return comment_on_tokenizer(tokenizer, name), {f'"{tokenizers.HEADER}"', "<optional>"}, body
+    lines = [f"Tokenizer from {printable(tokenizer.source)}, {PRODUCER}", "",
+             f"SHA-256 of the source: {tokenizer.sha256}", "", f"{name}::tokenizer: {tokenizers.summary(tokenizer)}."]
+    return lines, {f'"{tokenizers.HEADER}"', "<optional>"}, body
 
 
 def text_of(lines, includes, name, body, start=""):
@@ -171,7 +156,10 @@ def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):
         parts = make_parts(weights, parts)
         contents.append(in_parts(weights, name, parts, binary, files))
     if tokenizer is not None:
-        check_vocabularies(tokenizer, parts)
+        count = len(tokenizer.vocabulary.texts)
+        for part in parts.values():
+            if part.vocabulary not in (None, count):
+                raise ExportError(f"the tokenizer has {count} tokens, and the model {part.vocabulary}")
         contents.append(with_tokenizer(tokenizer, name, config))
     lines = [line for lines, _, _ in contents for line in ("", *lines)][1:]
     includes = set().union(*(includes for _, includes, _ in contents))

@@ -51,6 +51,7 @@ NEOX = blocks.Names("attention.", "input_layernorm", "post_attention_layernorm",
                     by_head=True)
 GPTJ = blocks.Names("attn.", "ln_1", "ln_1", "mlp.fc_in", "mlp.fc_out")
 GPT_NEO = blocks.Names("attn.attention.", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj")
+BOOK = blocks.Names("att.", "norm1", "norm2", "ff.layers.0", "ff.layers.2")
 LAYOUTS += (
     Layout("GPT-NeoX", "GPT-NeoX", "layers.0.attention.query_key_value.weight", "layers.", NEOX, "embed_in.weight",
            "final_layer_norm", "embed_out", "gelu", normalization="layer", rotary="halves", needs_config=True),
@@ -58,6 +59,8 @@ LAYOUTS += (
            normalization="layer", rotary="interleaved", needs_config=True),
     Layout("GPT-Neo", "GPT-Neo", "h.0.attn.attention.q_proj.weight", "h.", GPT_NEO, "wte.weight", "ln_f", "lm_head",
            "gelu_tanh", "wpe.weight", "layer", needs_config=True),
+    Layout('GPTModel of "Build a Large Language Model (From Scratch)"', "GPTModel", "trf_blocks.0.att.W_query.weight",
+           "trf_blocks.", BOOK, "tok_emb.weight", "final_norm", "out_head", "gelu_tanh", "pos_emb.weight", "layer"),
 )
 HEADS = (*(layout.head for layout in LAYOUTS), "final_logits_bias", "logit")  # how names of a head's tensors begin
 

@@ -32,9 +32,9 @@ class Part:
     type: str  # its type in C++
     header: str  # the header of tinyattn that declares the type
     tree: object  # members in order: a dict or a tuple of trees, a leaf (see `leaves`), or None, which is empty
-    summary: str
-    sources: dict  # {member: the tensors that it is made of, in words}
-    consumed: set  # the names of all tensors that it is made of
+    summary: str = ""
+    sources: dict = dataclasses.field(default_factory=dict)  # {member: the tensors that it is made of, in words}
+    consumed: set = frozenset()  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
     surroundings: object = None  # its `reasons` returns which unused tensors may be left out, and why
     vocabulary: int = None  # the number of tokens of a language model
@@ -267,7 +267,5 @@ class TensorRequest(Request):
         shape = tensor.shape or (1,)
         if 0 in shape:
             raise ExportError(f"{printable(self.name)} is {extents(shape)}: an extent must not be zero")
-        values = tensor.values()
-        rows = [values[first:first + shape[-1]] for first in range(0, len(values), shape[-1])]
-        return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", rows,
+        return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", tensor.rows(),
                     f"tensor, {extents(shape)}", {"tensor": str(tensor)}, {self.name})

@@ -39,23 +39,23 @@ def fields(data):
         position += size
 
 
-def as_float(value):
-    if not isinstance(value, bytes) or len(value) != 4:
+def as_bytes(value, size=None):
+    if not isinstance(value, bytes) or size not in (None, len(value)):
         raise ExportError(CUT)
-    return struct.unpack("<f", value)[0]
+    return value
+
+
+def as_float(value):
+    return struct.unpack("<f", as_bytes(value, 4))[0]
 
 
 def as_text(value):
-    if not isinstance(value, bytes):
-        raise ExportError(CUT)
     try:
-        return value.decode("utf-8")
+        return as_bytes(value).decode("utf-8")
     except UnicodeDecodeError:
         raise ExportError("a text in it is not UTF-8") from None
 
 
 def message(data):
     """Returns {number: the last value} of a message."""
-    if not isinstance(data, bytes):
-        raise ExportError(CUT)
-    return dict(fields(data))
+    return dict(fields(as_bytes(data)))

@@ -11,6 +11,7 @@ from .parts import linear_at, zeros
 from .safetensors import extents
 
 BUFFERS = re.compile(rf"(?:^|\.)(?:{unused.MASKS.pattern}|rotary_emb\.inv_freq|rope\.freqs|freqs_(?:cis|cos|sin))\Z")
+OF_NORMS = ("weight", "bias"), ("scale", "shift")  # PyTorch's names, and those of Build a Large Language Model
 FREQUENCIES = ("inv_freq", "rope.freqs")
 
 
@@ -61,8 +62,7 @@ class Reader:
         tensor = self.tensor(name)
         if len(tensor.shape) != 2 or 0 in tensor.shape:
             raise tensor.wrong_shape("an embedding has two dimensions, neither zero")
-        values, width = tensor.values(), tensor.shape[1]
-        return [values[first:first + width] for first in range(0, len(values), width)]
+        return tensor.rows()
 
     def vector(self, name, size, needed=True):
         tensor = self.tensor(name, needed)
@@ -85,10 +85,11 @@ class Reader:
     def norm(self, stem, width, normalization, epsilon, adds_one=False):
         """Returns the tree of a LayerNorm, with zeros for a missing bias, or of an RmsNorm, which has no bias. With
         adds_one it multiplies by 1 + weight."""
-        weight = self.vector(f"{stem}.weight", width)
+        own_weight, own_bias = OF_NORMS[f"{stem}.scale" in self.tensors]
+        weight = self.vector(f"{stem}.{own_weight}", width)
         tree = {"weight": [array.array("f", (1 + value for value in weight)) if adds_one else weight]}
         if normalization == "layer":
-            tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
+            tree["bias"] = [self.vector(f"{stem}.{own_bias}", width, needed=False) or zeros(width)]
         return {**tree, "epsilon": epsilon or -0.0}  # tinyattn's Epsilon stores 0 as -0.0; a binary needs it too
 
     def attention(self, prefix):

@@ -63,6 +63,11 @@ class Tensor:
                 raise ExportError(f"{printable(self.name)} holds {what} at {index}")
         return values
 
+    def rows(self):
+        """Returns its values, an array for each row."""
+        values, width = self.values(), (self.shape or (1,))[-1]
+        return [values[first:first + width] for first in range(0, len(values), width)]
+
 
 def unique(pairs):
     table = {}

@@ -6,11 +6,13 @@ import math
 from . import protobuf
 from .errors import ExportError, printable
 from .merges import by_piece
+from .normalizers import normalizer_of
 from .vocabularies import Vocabulary, check_texts, merged
 
 SPACE = "\u2581"  # SentencePiece writes a space as this
 NORMAL, UNKNOWN, CONTROL, SYMBOL, UNUSED, BYTE = 1, 2, 3, 4, 5, 6  # types of pieces in tokenizer.model
 MODELS = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
+MOST_RULES = 2**16 - 1
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
@@ -34,11 +36,6 @@ def check_model(trainer, normalizer):
     if trainer.get(3, 1) != 2:
         kind = MODELS.get(trainer.get(3, 1), "strange")
         raise ExportError(f"it is a {kind} model of SentencePiece: tinyattn has BPE")
-    if normalizer.get(2):
-        name = printable(protobuf.as_text(normalizer.get(1, b"")) or "a rule of its own")
-        raise ExportError(f"it normalizes text with {name}, by a table of {len(normalizer[2])} bytes: tinyattn takes "
-                          "text as it is: train another model with normalization_rule_name='identity', on text that is "
-                          "normalized if the board's will be")
     if trainer.get(24, 0):
         raise ExportError("it has treat_whitespace_as_suffix: tinyattn puts spaces before words")
     if not normalizer.get(5, 1):
@@ -81,10 +78,27 @@ def of_sentencepiece(data):
     trainer, normalizer = protobuf.message(every.get(2, b"")), protobuf.message(every.get(3, b""))
     check_pieces(pieces)
     check_model(trainer, normalizer)
-    return sentencepiece_vocabulary(
+    vocabulary = sentencepiece_vocabulary(
         pieces, bool(trainer.get(35, 0)), dummy_prefix=bool(normalizer.get(3, 1)),
         remove_extra_spaces=bool(normalizer.get(4, 1)), begin=protobuf.as_text(trainer.get(46, b"<s>")),
         end=protobuf.as_text(trainer.get(47, b"</s>")))
+    if normalizer.get(2):
+        vocabulary.rules = rules_for(vocabulary, normalizer)
+    return vocabulary
+
+
+def rules_for(vocabulary, normalizer):
+    """Returns the rules of a normalizer that can change a token of this vocabulary."""
+    name = printable(protobuf.as_text(normalizer.get(1, b"")) or "a rule of its own")
+    if vocabulary.first_byte is not None or any(" " in symbol for symbol in vocabulary.symbols):
+        other = "byte_fallback" if vocabulary.first_byte is not None else "spaces in user_defined_symbols"
+        raise ExportError(f"it normalizes text with {name}, and has {other}: tinyattn takes only one of the two: train another "
+                          "model with normalization_rule_name='identity'")
+    rules = normalizer_of(normalizer[2], set(SPACE).union(*vocabulary.tokens, *vocabulary.symbols))
+    if len(rules) > MOST_RULES:
+        raise ExportError(f"it normalizes text with {name}, by {len(rules)} rules that its pieces need, and tinyattn "
+                          f"takes {MOST_RULES}: train another model with normalization_rule_name='identity'")
+    return rules
 
 
 def texts_of(pieces):

@@ -77,9 +77,9 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "head_dim": (COUNT, "head_dim"),
     "context_length": (COUNT,),
     "trained_length": (COUNT, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size",
-                       "max_seq_len"),
+                       "max_seq_len", "context_length"),
     "num_layers": (COUNT, "n_layer", "num_hidden_layers", "n_layers", "num_layers"),
-    "d_model": (COUNT, "n_embd", "hidden_size", "dim"),
+    "d_model": (COUNT, "n_embd", "hidden_size", "dim", "emb_dim"),
     "d_hidden": (COUNT, "n_inner", "intermediate_size", "hidden_dim"),
     "vocabulary": (COUNT, "vocab_size"),
     "rotary": (one_of(ROTARIES),),
@@ -94,7 +94,7 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "weights": (one_of(WEIGHTS),),
     "cache": (one_of(CACHES),),
     "window": (COUNT,),
-    "attention_bias": (flag, "attention_bias", "bias"),
+    "attention_bias": (flag, "attention_bias", "bias", "qkv_bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (COUNT,),
     "rotary_dim": (COUNT, "rotary_dim"),
@@ -118,7 +118,7 @@ HARMLESS = {
 WITHOUT_EFFECT = frozenset((
     # training, and how the weights were stored
     "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout hidden_dropout classifier_dropout resid_dropout "
-    "embed_dropout initializer_range gradient_checkpointing "
+    "embed_dropout drop_rate initializer_range gradient_checkpointing "
     "pretraining_tp torch_dtype dtype ffn_dim_multiplier multiple_of "
     # which implementation runs, what its forward returns, and what it caches
     "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "

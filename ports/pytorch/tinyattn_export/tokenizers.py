@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes a tokenizer as a constant in C++: its pieces, their order, and their merges."""
+import itertools
+
 from .errors import ExportError, printable
 from .parts import initializer
 from .vocabularies import KINDS
@@ -77,6 +79,10 @@ class Tables:
         self.symbols = self.in_order(vocabulary.symbols)
         self.hidden = [token for token in self.symbols if not vocabulary.texts[token]]
         self.merge_tables()
+        rules = [text + to for text, to in vocabulary.rules]
+        self.rule_text = b"".join(rules)
+        self.rules = list(itertools.accumulate(map(len, rules), initial=0)) if rules else []
+        self.rule_sizes = [len(text) for text, _ in vocabulary.rules]
 
     def in_order(self, tokens):
         return [tokens[piece] for piece in sorted(tokens, key=self.vocabulary.bytes_of)]
@@ -105,7 +111,8 @@ class Tables:
                   "divided_at_spaces": self.divides(),
                   "whole_replacement": self.has_whole_replacement()}
         more = {name: True for name in ("divided_at_digits", "prefix_before_words") if getattr(vocabulary, name)}
-        return config | more
+        rules = {"num_rules": len(self.rule_sizes), "rule_text_size": len(self.rule_text)} if self.rule_text else {}
+        return config | more | rules
 
     def divides(self):
         """Returns whether no piece has a space after another character."""
@@ -125,13 +132,18 @@ class Tables:
     def size(self):
         """The bytes that the constant takes."""
         return (len(self.text) + 1 + len(self.places) * (4 if self.wide else 2) + 2 * len(self.pieces + self.symbols)
-                + 2 * len(self.lefts) + 2 * len(self.ranks) + 2 * len(self.hidden))
+                + 2 * len(self.lefts) + 2 * len(self.ranks) + 2 * len(self.hidden) + len(self.rule_text)
+                + len(self.rules) * (2 if len(self.rule_text) < 2**16 else 4) + len(self.rule_sizes))
 
     def members(self):
         yield f".text =\n{literal(self.text)}"
         for name, entries in (("places", self.places), ("sorted", self.pieces + self.symbols), ("lefts", self.lefts),
                               ("ranks", self.ranks), ("hidden", self.hidden)):
             yield f".{name} = {table(map(str, entries)) if entries else '{}'}"
+        if self.rule_text:
+            yield f".rule_text = {{\n{literal(self.rule_text)}}}"
+            yield f".rules = {table(map(str, self.rules))}"
+            yield f".rule_sizes = {table(map(str, self.rule_sizes))}"
 
 
 def token_constant(name, token):
@@ -162,7 +174,7 @@ def summary(file):
 def definition(file, config=None):
     """Returns the constants in C++."""
     begin_end, tables = ends(file, config), file.tables
-    quiet = len(tables.text) >= MOST_IN_A_LITERAL
+    quiet = max(len(tables.text), len(tables.rule_text)) >= MOST_IN_A_LITERAL
     members = ",\n".join(tables.members())
     body = (f"inline constexpr ::tinyattn::Tokenizer<::tinyattn::TokenizerConfig{initializer(tables.config())}> "
             f"tokenizer = {{\n{members}}};\n")

@@ -30,6 +30,7 @@ class Vocabulary:
     remove_extra_spaces: bool = False
     divided_at_digits: bool = False
     prefix_before_words: bool = False
+    rules: list = ()  # of SentencePiece's normalizer: (bytes that are replaced, by these)
     begin: int = None  # the token that begins a text
     end: int = None
 

@@ -6,7 +6,8 @@ python3-torch).
     drawn_modules [each_night] -- COMPILER ARGUMENT...      tests
 
 What is accepted must compile without a warning, and compute what PyTorch does, also of inputs that it was not traced
-with. What is refused must get one sentence with a line of the module, and nothing is written."""
+with. What is refused must get one sentence with a line of the module, and nothing is written. Each night what C has must
+have the same bits in C."""
 import contextlib
 import copy
 import math
@@ -24,14 +25,13 @@ debian.needs_pytorch()
 import torch
 
 from ports.pytorch.tinyattn_export import ExportError, module
-from tests.products.export import stages
-from tests.products.export.exporter import COMPILER, IS_NIGHT, call
+from tests.products.export import modules_in_c, stages
+from tests.products.export.exporter import COMPILER, IS_NIGHT, WARNINGS, call
 
 COUNT, IN_PROGRAM, LEVEL = (1000, 25, "-O2") if IS_NIGHT else (300, 25, "-O1")
 ACCEPTED = 0.95  # of the modules of one stage, at least
 FINE, COARSE, NOISE = 1e-5, 0.3, 4  # of the largest output, f32 and int8; times what float32 makes of it in PyTorch
 SCALES = (1e-3, 1.0, 30.0)  # of new inputs
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
 HEAD = "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 MEMBERS = "block encoder new delete template union std x out model layers each i workspace unix double main".split()
 CLASSES = "Block Stage Attention union Model Workspace Input auto Vector Matrix Token std Float Config weights".split()
@@ -159,6 +159,7 @@ class Drawn:
         self.wanted = [computed(self.net, x).flatten() for x in self.inputs]
         self.problem = self.exported()
         self.is_accepted = not self.problem and not self.sentence
+        self.is_in_c = IS_NIGHT and self.is_accepted and self.exported_in_c()
 
     def example(self):
         kind = self.rng.choice(("SEQUENCE",) * 6 + ("ROW", "IMAGE", "TOKENS", "WAVE"))
@@ -219,6 +220,19 @@ class Drawn:
             if math.isfinite(largest) and not max(errors) <= most:
                 self.problem = f"wrong by {max(errors):.3g}, where the largest output is {largest:.3g}"
 
+    def content(self):
+        """Returns the bytes of the inputs."""
+        return b"".join((x.short() if x.dtype == torch.int64 else x).contiguous().numpy().tobytes() for x in self.inputs)
+
+    def exported_in_c(self):
+        """Exports the module in C. Returns whether that has all of it."""
+        try:
+            module(self.net, self.x, self.header.with_suffix(".h"), self.name, weights=self.weights)
+        except ExportError as error:
+            self.problem = "" if ": in C there is nothing for " in str(error) else f"in C: {error}"
+            return False
+        return True
+
     def told(self):
         return (f"{self.problem}\nsee it: python3 -B -m tests.products.export.drawn_modules {self.seed}\n"
                 f"{self.source}\n") if self.problem else ""
@@ -236,17 +250,30 @@ def run(folder, drawn):
     if done.returncode:
         drawn[0].problem = f"does not compile: {done.stderr[:1500]}"
         return drawn[0].told()
-    inputs = [x.short() if x.dtype == torch.int64 else x for each in drawn for x in each.inputs]
-    content = b"".join(x.contiguous().numpy().tobytes() for x in inputs)
-    done = subprocess.run([program], input=content, capture_output=True, check=False)
+    done = subprocess.run([program], input=b"".join(map(Drawn.content, drawn)), capture_output=True, check=False)
     numbers = torch.frombuffer(bytearray(done.stdout + bytes(4)), dtype=torch.float32)
     sizes = [size for each in drawn for size in (*map(len, each.wanted), 1)]
     if done.returncode or len(numbers) != sum(sizes) + 1:
         return f"{program} fails: {done.stderr}"
     outputs = iter(numbers.split([*sizes, 1]))
     for each in drawn:
-        each.compare([next(outputs) for _ in each.inputs], next(outputs))
-    return "".join(each.told() for each in drawn)
+        each.bits = [next(outputs) for _ in (*each.inputs, None)]
+        each.compare(each.bits[:-1], each.bits[-1])
+    return "".join(each.told() for each in drawn) + (in_c(folder, drawn) if IS_NIGHT else "")
+
+
+def in_c(folder, drawn):
+    """Compares what modules compute in C with the bits of their headers, if C has all of them."""
+    drawn = [each for each in drawn if each.is_in_c]
+    if not drawn:
+        return ""
+    modules = {each.name: (each.inputs[:1], each.wanted[:1], len(each.inputs)) for each in drawn}
+    found, problem = modules_in_c.computed(folder, modules, b"".join(map(Drawn.content, drawn)))
+    for each in drawn:
+        own, found = found[:4 * sum(map(len, each.bits))], found[4 * sum(map(len, each.bits)):]
+        same = problem or own == b"".join(tensor.numpy().tobytes() for tensor in each.bits)
+        each.problem = "" if same else "other bits in C"
+    return problem + "".join(each.told() for each in drawn)
 
 
 def points(folder):

@@ -17,11 +17,14 @@ constexpr auto& tokenizer = model::tokenizer;
 constexpr tinyattn::Token guard = 0xabcd;
 static_assert(sizeof tokenizer <= BYTES);
 
+// The most symbols that a byte of a text may become: a normalizer makes 18 of the three of U+FDFA.
+constexpr std::size_t most_symbols = tokenizer.sizes.num_rules == 0 ? 1 : 6;
+
 bool read(void* data, std::size_t size) { return size == 0 || std::fread(data, 1, size, stdin) == size; }
 
-// Whether encoding gives the same tokens with room for one per byte and one more, or for exactly all of them.
+// Whether encoding gives the same tokens with room for one per symbol and one more, or for exactly all of them.
 bool fits(const std::string& text, const std::vector<tinyattn::Token>& tokens, std::size_t count) {
-  std::vector<tinyattn::Token> others(std::max(text.size() + 2, count));
+  std::vector<tinyattn::Token> others(std::max(most_symbols * text.size() + 2, count));
   std::size_t again = 1;
   others.front() = tokens.front();
   return tokenizer.encode(text, others, again) == tinyattn::Status::ok && again == count &&
@@ -30,7 +33,7 @@ bool fits(const std::string& text, const std::vector<tinyattn::Token>& tokens, s
 
 // Appends a text's tokens after a first one. Returns whether a guard was overwritten, or the status is not ok.
 bool is_wrong(const std::string& text, std::vector<tinyattn::Token>& tokens, std::size_t& count) {
-  tokens.assign(3 * text.size() + 4, guard);
+  tokens.assign(3 * most_symbols * text.size() + 4, guard);
   count = 1;
   const tinyattn::Status status = tokenizer.encode(text, {tokens.data(), tokens.size() - 1}, count);
   return status != tinyattn::Status::ok || tokens.front() != guard || tokens.back() != guard || count > tokens.size() - 1 ||

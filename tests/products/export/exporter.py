@@ -22,6 +22,7 @@ EXPORT = (sys.executable, "-B", ROOT / "ports" / "pytorch" / "export.py")
 EXPECTED = HERE / "expected.json"
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
 IS_NIGHT = "each_night" in sys.argv
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
 QUICKLY = ("-O0", "-DTINYATTN_KERNEL=[[gnu::noinline]] constexpr")  # to compile
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SECONDS = 2.0  # of processor time, for any file
@@ -165,8 +166,7 @@ def library():
 def c_compiler(*arguments):
     """Runs the C compiler that belongs to the C++ compiler."""
     name = COMPILER[0].replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")
-    return call(name, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I", ROOT / "include",
-                *arguments)
+    return call(name, "-std=c99", *WARNINGS, "-I", ROOT / "include", *arguments)
 
 
 def program_in_c(folder, case):

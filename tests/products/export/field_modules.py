@@ -6,27 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from examples.book.gpt import GPTModel
+from examples.book.gpt import CausalAttention, GPTModel
 from tests.products.export.from_books import HappyTransformer, Listener, OwnLayerNorm, RawKeywords
-
-class KeywordTransformer(nn.Module):
-    """Keyword spotting: spectral frames, a class token, learned positions, a post-norm encoder."""
-
-    def __init__(self, frames=12, bands=10, width=16):
-        super().__init__()
-        self.project = nn.Linear(bands, width)
-        self.cls_token = nn.Parameter(torch.randn(1, 1, width))
-        self.pos_embedding = nn.Parameter(torch.randn(1, frames + 1, width))
-        layer = nn.TransformerEncoderLayer(width, 4, 32, activation="gelu", batch_first=True)
-        self.encoder = nn.TransformerEncoder(layer, 2)
-        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 5))
-
-    def forward(self, frames):
-        batch, count, _ = frames.shape
-        x = self.project(frames)
-        x = torch.cat((self.cls_token.expand(batch, -1, -1), x), dim=1)
-        x += self.pos_embedding[:, :count + 1]
-        return self.head(self.encoder(x)[:, 0])
 
 
 class Block(nn.Module):
@@ -137,26 +118,6 @@ class Decoder(nn.Module):
         return F.linear(x, self.wte.weight)
 
 
-class BookAttention(nn.Module):
-    """As in a book's chapter on attention: parameters W_query, W_key and W_value, one head, a causal mask."""
-
-    def __init__(self, d_in=3, d_out=4, context=6):
-        super().__init__()
-        self.W_query = nn.Linear(d_in, d_out, bias=False)
-        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
-        self.W_value = nn.Linear(d_in, d_out, bias=False)
-        self.dropout = nn.Dropout(0.5)
-        self.register_buffer("mask", torch.triu(torch.ones(context, context), diagonal=1))
-
-    def forward(self, x):
-        b, num_tokens, d_in = x.shape
-        keys, queries, values = x @ self.W_key, self.W_query(x), self.W_value(x)
-        scores = queries @ keys.transpose(1, 2)
-        scores.masked_fill_(self.mask.bool()[:num_tokens, :num_tokens], -torch.inf)
-        weights = self.dropout(torch.softmax(scores / keys.shape[-1]**0.5, dim=-1))
-        return weights @ values
-
-
 class Masked(nn.Module):
     """Tokens before the batch, PyTorch's causal mask, and tokens that are always padding."""
 
@@ -182,9 +143,9 @@ def nested_sequentials():
 
 
 MODELS = {  # {name: (the module, the shape of its input, or the number of tokens)}
-    "keywords": (KeywordTransformer, (1, 12, 10)), "gestures": (Gestures, (1, 16, 6)), "vit": (PatchViT, (1, 1, 16, 24)),
-    "functional": (Functional, (1, 7, 6)), "decoder": (Decoder, 12), "book": (BookAttention, (1, 6, 3)),
-    "masked": (Masked, (1, 9, 12)), "nested": (nested_sequentials, (1, 4, 6)),
+    "gestures": (Gestures, (1, 16, 6)), "vit": (PatchViT, (1, 1, 16, 24)), "functional": (Functional, (1, 7, 6)),
+    "decoder": (Decoder, 12), "book": (lambda: CausalAttention(3, 4, 6, 0.5), (1, 6, 3)), "masked": (Masked, (1, 9, 12)),
+    "nested": (nested_sequentials, (1, 4, 6)),
     "encoder_alone": (lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), (5, 8)),
     "gpt": (lambda: GPTModel({"vocab_size": 11, "context_length": 12, "emb_dim": 16, "n_heads": 2, "n_layers": 2,
                               "drop_rate": 0.1, "qkv_bias": False}), 12),

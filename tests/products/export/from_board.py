@@ -77,8 +77,7 @@ def loads_into_a_module(folder, printed):
     changes = (torch.arange(1, 22, dtype=torch.float32) * 0.001).reshape(7, 3)
     return ("" if (torch.allclose(out, wanted, atol=1e-6) and out.shape == wanted.shape
                    and torch.allclose(state["0.weight"], changes, atol=1e-6)
-                   and ((state["4.weight"] - codes).abs() <= step * 0.51).all())
-            else f"{out}\n{wanted}\n{state}")
+                   and ((state["4.weight"] - codes).abs() <= step * 0.51).all()) else f"{out}\n{wanted}\n{state}")
 
 
 GOOD = slot(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36))
@@ -111,8 +110,7 @@ def refuses(folder, sentence, content):
 def says_what_it_passes_over(folder):
     """Checks that the report mentions a damaged model if it is or may be the newer one, but not if it is older."""
     newer, path = slot(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 1), folder / "a.bin"
-    for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"),
-                                 (130, GOOD + newer, ""),
+    for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"), (130, GOOD + newer, ""),
                                  (8, newer + GOOD, "newest: the header at byte 0 is damaged")):
         path.write_bytes(dump[:byte] + bytes([dump[byte] ^ 1]) + dump[byte + 1:])
         status, printed, errors = convert(path, "-o", folder / "a.safetensors")

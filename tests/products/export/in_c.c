@@ -6,55 +6,9 @@
 
 #include "in_c.h"
 
-#ifdef CONVOLUTION
+#ifdef DECODER
 
-int main(void) {
-  static float x[TOKENS * IN_C_IN], out[(TOKENS + 8) * IN_C_OUT];
-  for (int i = 0; i < TOKENS * IN_C_IN; ++i)
-    if (scanf("%f", &x[i]) != 1) return 1;
-#ifdef IN_C_SCRATCH
-  static float scratch[IN_C_SCRATCH(TOKENS + 8)];
-#else
-  float* const scratch = NULL;
-#endif
-  if (tinyattn_conv1d(&in_c, TOKENS, x, out, scratch) != TINYATTN_OK) return 1;
-  for (size_t i = 0; i < tinyattn_conv1d_tokens(&in_c, TOKENS) * IN_C_OUT; ++i) printf("%.9g\n", (double)out[i]);
-  return 0;
-}
-
-#else
-
-static float scratch[IN_C_SCRATCH];
-
-#ifndef DECODER
-
-#ifdef LAYER
-enum { IN = IN_C_D_IN, OUT = IN_C_D_OUT };
-#else
-enum { IN = IN_C_D_MODEL, OUT = IN_C_D_MODEL };
-#endif
-
-static tinyattn_status forward(const float* x, float* out) {
-#ifdef LAYER
-  return tinyattn_forward(&in_c, IN_C_CONTEXT_LENGTH, x, out, scratch);
-#else
-  return tinyattn_encoder_forward(&in_c, x, IN_C_CONTEXT_LENGTH, out, scratch);
-#endif
-}
-
-int main(void) {
-  static float x[IN_C_CONTEXT_LENGTH * IN], out[IN_C_CONTEXT_LENGTH * OUT];
-  for (int i = 0; i < IN_C_CONTEXT_LENGTH * IN; ++i)
-    if (scanf("%f", &x[i]) != 1) return 1;
-  if (forward(x, out) != TINYATTN_OK) return 1;
-  for (int i = 0; i < IN_C_CONTEXT_LENGTH * OUT; ++i) printf("%.9g\n", (double)out[i]);
-  return 0;
-}
-
-#else
-
-static float cache[IN_C_CACHE];
-static float logits[IN_C_VOCABULARY];
+static float cache[IN_C_CACHE], logits[IN_C_VOCABULARY], scratch[IN_C_SCRATCH];
 static uint16_t tokens[IN_C_CONTEXT_LENGTH];
 
 static int read(size_t past, size_t count) {
@@ -76,6 +30,33 @@ int main(void) {
   return 0;
 }
 
+#else
+
+#ifdef CONVOLUTION
+#ifdef IN_C_SCRATCH
+static float scratch[IN_C_SCRATCH(TOKENS + 8)];
+#else
+#define scratch NULL
 #endif
+static float x[TOKENS * IN_C_IN], out[(TOKENS + 8) * IN_C_OUT];
+#define OUTPUTS (tinyattn_conv1d_tokens(&in_c, TOKENS) * IN_C_OUT)
+#define FORWARD tinyattn_conv1d(&in_c, TOKENS, x, out, scratch)
+#elif defined(LAYER)
+static float scratch[IN_C_SCRATCH], x[IN_C_CONTEXT_LENGTH * IN_C_D_IN], out[IN_C_CONTEXT_LENGTH * IN_C_D_OUT];
+#define OUTPUTS (sizeof out / sizeof *out)
+#define FORWARD tinyattn_forward(&in_c, IN_C_CONTEXT_LENGTH, x, out, scratch)
+#else
+static float scratch[IN_C_SCRATCH], x[IN_C_CONTEXT_LENGTH * IN_C_D_MODEL], out[IN_C_CONTEXT_LENGTH * IN_C_D_MODEL];
+#define OUTPUTS (sizeof out / sizeof *out)
+#define FORWARD tinyattn_encoder_forward(&in_c, x, IN_C_CONTEXT_LENGTH, out, scratch)
+#endif
+
+int main(void) {
+  for (size_t i = 0; i < sizeof x / sizeof *x; ++i)
+    if (scanf("%f", &x[i]) != 1) return 1;
+  if (FORWARD != TINYATTN_OK) return 1;
+  for (size_t i = 0; i < OUTPUTS; ++i) printf("%.9g\n", (double)out[i]);
+  return 0;
+}
 
 #endif

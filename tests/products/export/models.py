@@ -94,7 +94,7 @@ class Model:
 
     tops: str
     block: str
-    arguments: str = ""
+    arguments: str = "--language-model --config FOLDER/config.json --context-length LENGTH"
     activation: str = ""
     rotate: str = ""  # how queries and keys are rotated: halves, interleaved
     has_bias: bool = True
@@ -107,6 +107,7 @@ class Model:
     epsilon: float = 1e-5
     dtype: str = "F32"
     biases: str = ""  # which linears have one, if not all
+    in_norms: str = "weight bias"
     rms: bool = None  # as Llama, whose features rotate, unless it says otherwise
     head_dim: int = None
     rotary_dim: int = None
@@ -144,7 +145,7 @@ class Model:
 
     def norm(self, name, width=None):
         return {f"{name}.{kind}": (width or self.d_model,)
-                for kind in ("weight", "bias")[:1 + (self.has_bias and not self.is_rms)]}
+                for kind in self.in_norms.split()[:1 + (self.has_bias and not self.is_rms)]}
 
     def tensors(self, positions, blocks=2):
         """Returns {name: (dtype, shape)}."""
@@ -161,7 +162,22 @@ class Model:
         return {name: (self.dtype, shape) for name, shape in shapes.items() if name[0] != "-"}
 
 
-MODELS = {name: Model(**row) for name, row in TABLE["models"].items()}
+OF_CONFIG = {"activation": "hidden_act activation_function", "epsilon": "rms_norm_eps layer_norm_eps layer_norm_epsilon",
+             "base": "rope_theta rotary_emb_base", "d_model": "hidden_size n_embd", "num_kv_heads": "num_key_value_heads",
+             "head_dim": "head_dim", "rotary_dim": "rotary_dim", "window": "sliding_window"}
+
+
+def of_config(text):
+    """Returns the fields of a Model that its config.json says."""
+    config = json.loads(text or "{}")
+    found = {field: config.get(key) for field, keys in OF_CONFIG.items() for key in keys.split() if key in config}
+    return {field: value for field, value in found.items() if value is not None}
+
+
+MODELS = {name: Model(**{**TABLE["families"].get(row["block"], {}), **of_config(row.get("config")), **row})
+          for name, row in TABLE["models"].items()}
+LLAMA = Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves", has_bias=False,
+              num_kv_heads=1).tensors(5, blocks=1)
 
 
 def language_models(length):
@@ -201,8 +217,7 @@ def encoders(length):
     for name, encoder in TABLE["encoders"].items():
         kind, prefix, settings = (encoder[key] for key in ("kind", "prefix", "settings"))
         table = {kind: prefix, "causal": False, "activation": settings.get("activation", "relu"),
-                 "norm_first": settings.get("norm_first", False),
-                 "epsilon": settings.get("layer_norm_eps", 1e-5)}
+                 "norm_first": settings.get("norm_first", False), "epsilon": settings.get("layer_norm_eps", 1e-5)}
         toml = "[model]\n" + "".join(f"{key} = {json.dumps(table[key])}\n" for key in table)
         sizes = f"--parts FOLDER/model.toml --num-heads 2 --context-length {length}"
         cases[name] = Case(drawn(encoder_tensors(prefix, kind), name), sizes.split(),
@@ -233,8 +248,7 @@ def convolutions(length):
 
 def with_int8(cases):
     """Returns {name: Case}: the cases, and the ones of them that are exported with int8, too."""
-    int8 = {f"{name}_int8": dataclasses.replace(
-        cases[name], arguments=[*cases[name].arguments, *arguments.split()])
+    int8 = {f"{name}_int8": dataclasses.replace(cases[name], arguments=[*cases[name].arguments, *arguments.split()])
             for name, arguments in TABLE["int8"].items() if name in cases}
     return {**cases, **int8}
 

@@ -23,19 +23,18 @@ from tests.support import tap
 # --- What refused.toml changes: files that can be exported ---
 
 LAYER = models.Layer("W_query.{} W_key.{} W_value.{} out_proj.{}").tensors(6, 8, 2, 5)
-LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves",
-                     has_bias=False, num_kv_heads=1).tensors(5, blocks=1)
 GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1) for block in ("gpt2", "nanogpt"))
 ENCODER = models.encoder_tensors("", blocks=1)
 FILES = {
     "neox": models.MODELS["model_gpt_neox"].tensors(5),
-    "nothing": {}, "layer": LAYER, "llama": LLAMA, "gpt2": GPT2, "nanogpt": NANOGPT, "encoder": ENCODER,
+    "nothing": {}, "layer": LAYER, "llama": models.LLAMA, "gpt2": GPT2, "nanogpt": NANOGPT, "encoder": ENCODER,
     "layer with others": {**LAYER, "ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)),
                           "empty": ("F32", (0, 8)), "steps": ("I32", ())},
     "layer with a linear": {**LAYER, "fc.weight": ("F32", (2, 2)), "step": ("I32", ())},
     "convolution": {"stem.weight": ("F32", (2, 3, 4)), "stem.bias": ("F32", (2,))},
-    "llama with a head": {**LLAMA, "lm_head.weight": ("F32", (11, 8), "0000803f")},
-    "llama in a model": {name.replace("model.", "model.language_model."): LLAMA[name] for name in LLAMA},
+    "llama with a head": {**models.LLAMA, "lm_head.weight": ("F32", (11, 8), "0000803f")},
+    "llama in a model": {name.replace("model.", "model.language_model."): tensor
+                         for name, tensor in models.LLAMA.items()},
 }
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 SENTENCES = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -122,8 +121,7 @@ def heads(count):
 
 
 ZEROS = 40 * "0"
-SIMILAR = tiny(
-    *(f"a.{ZEROS[:i]}{number}{ZEROS[i + 2:]}.wq.bias" for i in range(0, 40, 2) for number in range(10, 100)),
+SIMILAR = tiny(*(f"a.{ZEROS[:i]}{number}{ZEROS[i + 2:]}.wq.bias" for i in range(0, 40, 2) for number in range(10, 100)),
     *(f"{prefix}.{name}.weight" for prefix in ("a", f"a.{ZEROS}") for name in ("wq", "wk", "wv", "wo")))
 ENDLESS = [
     ("nested too deeply", frame(b'{"a":' * 100_000)),
@@ -131,8 +129,7 @@ ENDLESS = [
     ("no proper shape", frame({"a": {**ENTRY, "shape": [2**62] * 100_000}}, bytes(4))),
     ("cannot place rel_", of_tensors({**LAYER, **tiny("rel_" * 1000 + "\n")})),
     ("3000 stacked heads", safetensors({**heads(3000), **tiny("heads.1.W_query.biaN")})),
-    ("400 stacked heads",
-     safetensors({**heads(400), **tiny(*(f"block.{i}.other.weight" for i in range(2000)))})),
+    ("400 stacked heads", safetensors({**heads(400), **tiny(*(f"block.{i}.other.weight" for i in range(2000)))})),
     ("1 outputs", safetensors(SIMILAR), "--prefix", f"a.{ZEROS}"),
 ]
 
@@ -189,19 +186,14 @@ def usage_without_stderr():
 
 BINARY = "--binary FOLDER/weights.bin"
 MEANWHILE = {
-    "both files or neither, as they are put away":
-        (failing("rename"), "layer", "No space left", BINARY),
-    "both files or neither, as new ones come":
-        (failing("replace"), "layer", "No space left", BINARY),
-    "no link is followed":
-        (mock.patch.object(whole_files, "neighbour", linked), "layer", "File exists", ""),
-    "--parts needs Python 3.11":
-        (mock.patch.dict(sys.modules, tomllib=None), "described", "needs Python 3.11", ""),
+    "both files or neither, as they are put away": (failing("rename"), "layer", "No space left", BINARY),
+    "both files or neither, as new ones come": (failing("replace"), "layer", "No space left", BINARY),
+    "no link is followed": (mock.patch.object(whole_files, "neighbour", linked), "layer", "File exists", ""),
+    "--parts needs Python 3.11": (mock.patch.dict(sys.modules, tomllib=None), "described", "needs Python 3.11", ""),
 }
 UNHEARD = {
     ">&-": "", ">&- 2>&-": "", "<&- >&- 2>&-": "", "2>&-": "", ">/dev/full 2>&1": "", "| true": "",
-    ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: "
-                  "No space left on device\n"}
+    ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: No space left on device\n"}
 
 
 @tap.in_folder
@@ -226,8 +218,7 @@ def missing_activations():
 tap.report([
     ("each activation is in the table of settings.py", missing_activations),
     ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
-    ("a table of settings", functools.partial(
-        answer_problem, "it is JSON, and has no tensors", b"{}", suffix=".json")),
+    ("a table of settings", functools.partial(answer_problem, "it is JSON, and has no tensors", b"{}", suffix=".json")),
     ("a model in two files", in_several_files, ""),
     *((f"a model in two files: {phrase}", functools.partial(in_several_files, phrase, **{name: file}))
       for phrase, name, file in (("there is no such file", "more", "2.safetensors"), ("no file next to it", "more", "../x"),
@@ -235,8 +226,7 @@ tap.report([
                                  ("differ in W_query.weight", "W_query.weight", "1.safetensors"))),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     ("usage into a full disk", usage_without_stderr),
-    *((f"export.py {redirection}", without_report, redirection, stderr)
-      for redirection, stderr in UNHEARD.items()),
+    *((f"export.py {redirection}", without_report, redirection, stderr) for redirection, stderr in UNHEARD.items()),
     *((phrase, problem, table, phrase, values)
       for table, sentences in SENTENCES.items() for phrase, values in sentences.items()),
     *((f".pt: {phrase}", functools.partial(answer_problem, phrase, pickle.dumps(content), suffix=".pt"))

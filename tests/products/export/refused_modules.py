@@ -15,41 +15,7 @@ from torch import nn
 
 from ports.pytorch.tinyattn_export import ExportError, module
 from ports.pytorch.tinyattn_export.modules import lowering
-from tests.products.export.corner_modules import Written
-
-
-def branch(self, x):
-    return x if x.sum() > 0 else -x
-
-
-def loop_until(self, x):
-    while float(x[0, 0, 0]) < 3:
-        x = x + 1
-    return x
-
-
-def view_read_later(self, x):
-    y = self.layer(x)
-    first = y[:, 0]
-    y.mul_(2.0)
-    return y + first
-
-
-def parameter_overwritten(self, x):
-    self.layer.weight.data.mul_(1.0)
-    self.gain.add_(1.0)
-    return x * self.gain
-
-
-def placed(self, x):
-    y = x.clone()
-    y[0, x[0, :, 0].argmax()] = 0
-    return y
-
-
-def keep(self, x):
-    result, self.last = x + self.last, x
-    return result
+from tests.products.export.corner_modules import Written, forward_of
 
 
 def clamped(*arguments):
@@ -87,20 +53,27 @@ LINE = f"{pathlib.Path(__file__).name}:"
 X = torch.ones(1, 4, 6)
 ATTENTION = nn.MultiheadAttention(6, 2, batch_first=True)
 PADDING = torch.tensor([[False, False], [False, True]])  # of two batch elements
-GAIN = nn.Parameter(torch.ones(6))
+MASK = torch.tensor([[0.0, 0.0, -torch.inf, 0.0]] * 4)  # not causal
+GAIN, FIXED_GAIN = nn.Parameter(torch.ones(6)), nn.Parameter(torch.ones(6), False)
+KEEPS = "result, self.last = x + self.last, x; result"
 
 
 def written(function, **members):
     return Written(function, **members).eval()
 
 
+def stated(code, **members):
+    """Returns a module whose forward has these statements, and returns the last."""
+    return written(forward_of(code, __file__), **members)
+
+
 CASES = [  # (what the sentence must say, the module, the example)
-    ("a branch depends on what the input holds", written(branch), X),
-    ("float() depends on what the input holds", written(loop_until), X),
+    ("a branch depends on what the input holds", written(lambda self, x: x if x.sum() > 0 else -x), X),
+    ("float() depends on what the input holds", stated("while float(x[0, 0, 0]) < 3: x = x + 1; x"), X),
     ("mul_ writes in place to what getitem, which is read later, is a view of",
-     written(view_read_later, layer=nn.Linear(6, 6)), X),
+     stated("y = self.layer(x); first = y[:, 0]; y.mul_(2.0); y + first", layer=nn.Linear(6, 6)), X),
     ("add_ writes to gain, a parameter or a buffer",
-     written(parameter_overwritten, layer=nn.Linear(6, 6), gain=nn.Parameter(torch.ones(6), False)), X),
+     stated("self.layer.weight.data.mul_(1.0); self.gain.add_(1.0); x * self.gain", layer=nn.Linear(6, 6), gain=FIXED_GAIN), X),
     ("Dropout is in training", nn.Sequential(
         nn.Linear(6, 6), nn.Sequential(nn.Identity(), nn.Dropout())), X),
     ("BatchNorm1d is in training", nn.BatchNorm1d(4), X),
@@ -112,24 +85,26 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("example is a batch of 2", nn.Linear(6, 6).eval(), torch.ones(2, 4, 6)),
     ("Linear is made in forward: make it in __init__", written(lambda self, x: nn.Linear(6, 6)(x)), X),
     ("forward returns something of type int", written(lambda self, x: {"y": x, "n": 3}), X),
-    ("forward returns a tensor of torch.int64", written(lambda self, x: (x, torch.arange(3))), X),
+    ("forward returns a tensor of torch.float64", written(lambda self, x: (x, torch.ones(3).double())), X),
+    ("forward returns a whole number above 16777216", written(lambda self, x: (x * 2**25).long()), X),
     ("what forward returns does not depend on its", written(lambda self, x, y: (self.a, self.a), a=GAIN), (X, X)),
     ("example has a number that is not finite", nn.Linear(6, 6).eval(), X / 0),
-    ("example must be one tensor that is not empty, or a tuple", nn.Linear(6, 6).eval(), (X, None)),
+    ("example must be one tensor that is not empty, or a tuple", nn.Linear(6, 6).eval(), (X, "a")),
     *((sentence, written(lambda self, x: self.layer(x)[0], layer=layer), X) for sentence, layer in (
         ("a batch of 4 sequences: export one of them; with batch_first=True", nn.GRU(6, 6)),
-        ("bidirectional of LSTM: take one direction", nn.LSTM(6, 6, batch_first=True, bidirectional=True)),
         ("proj_size of LSTM: put a Linear behind the layer", nn.LSTM(6, 6, batch_first=True, proj_size=2)),
         ("there is nothing for torch.nn.RNN: take GRU or LSTM", nn.RNN(6, 6, batch_first=True)))),
     ("a batch of 4 tokens: export one of them", written(lambda self, x: self.cell(x[0]), cell=nn.GRUCell(6, 6)), X),
     ("the module does not compute what its trace computes", written(lambda self, x: x + torch.rand(())), X),
-    ("the module does not compute what its trace computes", written(keep, last=0), X),
-    ("the module does not compute what its trace computes", written(keep, last=torch.ones(1)), X),
+    ("the module does not compute what its trace computes", stated(KEEPS, last=0), X),
+    ("the module does not compute what its trace computes", stated(KEEPS, last=torch.ones(1)), X),
     ("or use autocast", written(torch.autocast("cpu", torch.bfloat16)(lambda self, x: self.layer(x)), layer=nn.Linear(6, 6)), X),
     ("numpy() depends on what the input holds", written(lambda self, x: x * x.numpy().max()), X),
     ("what forward returns does not depend on its input", written(lambda self, x: self.a * 2, a=nn.Parameter(X)), X),
     ("a padding of 3 for a kernel of 3: take a padding", nn.Sequential(nn.Conv1d(4, 4, 2, 1, 3, 2)).eval(), X),
-    ("padding_mode='circular'", nn.Sequential(nn.Conv1d(4, 4, 3, padding=1, padding_mode="circular")).eval(), X),
+    ("a padding of 3 for a kernel of 2: take less", nn.Sequential(nn.ConvTranspose1d(4, 4, 2, padding=3)).eval(), X.repeat(1, 1, 2)),
+    ("interpolate of mode 'area'", written(lambda self, x: F.interpolate(x, size=3, mode="area")), X),
+    ("a batch norm without running statistics", written(lambda self, x: F.batch_norm(x, None, None, training=True)), X),
     ("divisor_override: multiply", nn.Sequential(nn.AvgPool2d(2, divisor_override=3)).eval(), torch.ones(1, 1, 8, 8)),
     ("the weight of conv1d depends on the input", written(lambda self, x: F.conv1d(x, x)), X),
     ("the weights of attention are a result that nothing here computes", written(
@@ -138,6 +113,13 @@ CASES = [  # (what the sentence must say, the module, the example)
         lambda self, x: self.attention(*[x.view(2, 2, 6)] * 3)[1], attention=ATTENTION), X),
     ("a padding mask of its own for each batch element", written(
         lambda self, x: self.attention(*[x.view(2, 2, 6)] * 3, key_padding_mask=PADDING)[0], attention=ATTENTION), X),
+    ("a padding mask that depends on the input with a mask that is not causal", written(lambda self, x: self.attention(
+        x, x, x, attn_mask=MASK, key_padding_mask=x[..., 0] > 2)[0], attention=ATTENTION), X),
+    ("a layer is called with a causal mask and a padding mask, and without the first: give each call", written(lambda self, x: sum(
+        self.attention(x, x, x, attn_mask=mask, key_padding_mask=x[..., 0] > 2)[0] for mask in (None, torch.ones(4, 4).triu(1).bool())),
+        attention=ATTENTION), X),
+    ("a mask that depends on the input: make", written(
+        lambda self, x: self.attention(x, x, x, attn_mask=x[0, :, :4] > 2)[0], attention=ATTENTION), X),
     ("there is nothing for new_full", written(lambda self, x: x - x.new_full((1,), x[0, 0, 0])), X),
     ("nonzero depends on what the input holds, since another input", written(
         lambda self, x: x * len(torch.nonzero(x > 0))), X),
@@ -175,10 +157,8 @@ CASES = [  # (what the sentence must say, the module, the example)
         hooked(nn.Sequential(nn.Linear(6, 6))), nn.Sequential(Clamped(6, 6)), nn.Sequential(hooked(nn.Linear(6, 6))))),
     ("the activation tanh in a block", nn.Sequential(
         nn.TransformerEncoderLayer(6, 2, 8, activation=torch.tanh, batch_first=True)).eval(), X),
-    ("forward returns numbers of torch.bool: return floats", written(lambda self, x: x > 0), X),
-    ("forward returns numbers of torch.int64: return floats", written(lambda self, x: x.argmax(-1)), X),
     ("an index that depends on the input", written(lambda self, x: x[:, x.argmax(1)[0]]), X),
-    ("a place that depends on the input", written(placed), X),
+    ("a place that depends on the input", stated("y = x.clone(); y[0, x[0, :, 0].argmax()] = 0; y"), X),
     ("there is nothing for median: compute it after forward", written(lambda self, x: x.median(1)[0]), X),
     ("einsum of a diagonal: take torch.diagonal", written(lambda self, x: torch.einsum("bii->bi", x[..., :4])), X),
     ("double to torch.float64", written(lambda self, x: x.double() + 1), X),
@@ -187,7 +167,6 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("net is a dict", {}, X),
     ("example must be one tensor", nn.Linear(6, 6).eval(), [X]),
 ]
-MASK = torch.tensor([[0.0, 0.0, -torch.inf, 0.0]] * 4)  # not causal
 LAYER = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
 
 
@@ -207,9 +186,9 @@ OF_PYTORCH_2 = [
         nn.utils.parametrizations.weight_norm(nn.Linear(6, 6))).eval(), X),
     ("net is of torch.jit, which is not traced", torch.jit.trace(nn.Linear(6, 6), X), X),
 ] if hasattr(nn, "RMSNorm") else []
-IN_TRACE = {"net is of torch.jit", "holds NaN", "holds infinity", "the type of its input", "BatchNorm1d is in training",
-            "is of torch", "on the meta", "is a batch", "returns a", "its trace", "or use", "does not depend on its",
-            "not finite", "something of type", "missing", "net is", "one tensor"}
+IN_TRACE = {"whole numbers above", "net is of torch.jit", "holds NaN", "holds infinity", "the type of its input",
+            "BatchNorm1d is in training", "is of torch", "on the meta", "is a batch", "returns a", "its trace", "or use",
+            "does not depend on its", "not finite", "something of type", "missing", "net is", "one tensor"}
 
 
 def problem(phrase, net, example):

@@ -13,8 +13,6 @@ from tests.support.tap import in_folder
 SPACE = "\u2581"
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 NORMAL, UNKNOWN, CONTROL, SYMBOL, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
-LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves", has_bias=False,
-                     num_kv_heads=1).tensors(5, blocks=1)
 
 
 # --- Files by hand ---
@@ -86,7 +84,9 @@ END = {"id": 257, "content": "<|endoftext|>"}
 REFUSED = {  # {a part of the sentence: (the name of the file, its content)}
     "it is empty": ("tokenizer.model", b""),
     "it is a unigram model of SentencePiece": ("tokenizer.model", model(trainer={3: 1})),
-    "it normalizes text with nmt_nfkc, by a table of 3 bytes:": ("tokenizer.model", model(normalizer={1: b"nmt_nfkc", 2: b"abc"})),
+    "its table of rules, which normalize text, is cut or broken": ("tokenizer.model", model(normalizer={1: b"nmt_nfkc", 2: b"abc"})),
+    "it normalizes text with nmt_nfkc, and has spaces in user_defined_symbols": (
+        "tokenizer.model", model([("c" + SPACE, 0.0, SYMBOL)], normalizer={1: b"nmt_nfkc", 2: b"abc"})),
     "treat_whitespace_as_suffix": ("tokenizer.model", model(trainer={24: 1})),
     "escape_whitespaces is false": ("tokenizer.model", model(normalizer={5: 0})),
     "its piece c is unused": ("tokenizer.model", model([("c", 0.0, UNUSED)])),
@@ -194,7 +194,7 @@ static_assert(*model::begin_of_text == 9 && %s);
 @in_folder
 def with_model(folder, config, end, more=()):
     """Checks a header of a model and its tokenizer, or the error if they do not fit."""
-    (folder / "llama.safetensors").write_bytes(safetensors(of_hex(LLAMA)))
+    (folder / "llama.safetensors").write_bytes(safetensors(of_hex(models.LLAMA)))
     (folder / "table.json").write_text(json.dumps([*"abcdefghi", "<s>", "</s>", *more]))
     (folder / "config.json").write_text(json.dumps({"num_attention_heads": 2, "rms_norm_eps": 1e-5, **config}))
     status, output, problem = exporter.answer(

@@ -113,6 +113,9 @@ self.conv({x.transpose(1, 2)|x.permute(0, 2, 1)}).transpose(1, 2) where conv = n
 self.b(F.{relu|silu}(self.a(x.mT))).mT where a = nn.Conv1d(D, D, 3, groups=D, padding=1); b = nn.Conv1d(D, E, 1)
 y = {self.conv(F.pad(x.mT, (2, 0)))|F.conv1d(x.transpose(1, 2), self.w, self.offset, padding=1)|F.conv1d(x.mT, self.w)};
   {y.transpose(1, 2)|F.relu(y).mT|y.max(dim=-1)[0]} where conv = nn.Conv1d(D, E, 3); w = P(E, D, 3)
+{F.interpolate(x.mT, {scale_factor=2|size=7|scale_factor=2, mode="linear"})|self.up(x.mT)|self.conv(x.mT)|self.t(x.mT)}.mT where
+  up = nn.Upsample(scale_factor={2|3}); conv = nn.Conv1d(D, E, 3, padding=1, padding_mode="{circular|replicate}");
+  t = nn.ConvTranspose1d(D, E, {2, 2|3, 2, 1, 1})
 y = self.conv(x.transpose(1, 2))[:, :, :-2]; y.transpose(1, 2) where conv = nn.Conv1d(D, E, 3, padding=2)
 y = self.n(self.conv(x.mT)); {y.relu().mT|F.relu(y).mean(-1)} where conv = nn.Conv1d(D, E, K); n = nn.BatchNorm1d(E)
 {F.max_pool1d(x.mT, 2)|self.p(x.transpose(1, 2))|F.avg_pool1d(x.mT, kernel_size=2, stride=1)|F.adaptive_avg_pool1d(x.mT, 2)}.mT where
@@ -120,10 +123,13 @@ y = self.n(self.conv(x.mT)); {y.relu().mT|F.relu(y).mean(-1)} where conv = nn.Co
 {y, h = self.rnn(x)|y, _ = self.rnn(x)|y = self.rnn(x)[0]}; {y|y[:, -1]|y.mean(1)} where rnn = nn.{GRU|LSTM}(D, E, batch_first=True)
 {y, h = self.rnn(x); h[-1]|_, h = self.rnn(x); h.squeeze(0)|h = self.rnn(x)[1]; h[0]} where rnn = nn.GRU(D, E, batch_first=True)
 {y, (h, c) = self.rnn(x); h[-1]|_, (h, _) = self.rnn(x); h.squeeze(0)} where rnn = nn.LSTM(D, E, num_layers=1, batch_first=True)
+y, h = self.rnn(x); {y|torch.cat([h[-2], h[-1]], 1)} where rnn = nn.GRU(D, E, {1|2}, batch_first=True, bidirectional=True)
 y, h = self.rnn(x.transpose(0, 1)); y.transpose(0, 1) where rnn = nn.{GRU|LSTM}(D, E{|, num_layers=2|, bias=False})
 *{y, _ = self.att(x, x, x)|y, w = self.att(x, x, x, need_weights=False)|y = self.att(query=x, key=x, value=x)[0]}; {y|x + y}
 y, w = self.att(x, x, x, attn_mask={self.causal|torch.triu(torch.ones(T, T), 1).bool()|torch.zeros(H, T, T)}{|, need_weights=False}); y
 y, _ = self.att(x, x, x, key_padding_mask={self.odd[None].bool()|torch.arange(T)[None] > 2}); y
+m = x.abs().sum(-1); m = m < m.mean(); {y, _ = self.att(x, x, x, key_padding_mask=m); y|self.e(x, src_key_padding_mask=m)} where
+  e = nn.TransformerEncoderLayer(D, H, E, batch_first=True)
 m = {x|self.up(x)}; y, _ = self.att(x, m, m); y where att = nn.MultiheadAttention(D, H, kdim=E, vdim=E{|, add_bias_kv=True|,
   add_zero_attn=True}, batch_first=True)
 y, _ = self.att({self.one|self.one.expand(x.size(0), -1, -1)|self.one.repeat(1, K, 1)}, x, x); {y|y.squeeze(1)}

@@ -50,8 +50,7 @@ def sources():
 
 def spaced(generator, words):
     """Returns words with spaces of every kind between them."""
-    return "".join(generator.choice(words) + "".join(
-        generator.choice(SPACES if generator.random() < 0.3 else " ")
+    return "".join(generator.choice(words) + "".join(generator.choice(SPACES if generator.random() < 0.3 else " ")
         for _ in range(generator.choice((1, 1, 2, 3, 7, 20)))) for _ in range(generator.randrange(12)))
 
 

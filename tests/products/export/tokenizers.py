@@ -7,6 +7,7 @@ algorithm in plain loops, and @huggingface/tokenizers.
 import functools
 import json
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -14,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from ports.pytorch.tinyattn_export import protobuf
+from ports.pytorch.tinyattn_export.normalizers import rules_of
 from tests.products.export import exporter, texts
 from tests.products.export.exporter import COMPILER, HERE
 from tests.support import debian, processes, tap
@@ -31,13 +34,18 @@ SPACE = "\u2581"
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False}
 LLAMA = {"vocab_size": 512, "byte_fallback": True, "character_coverage": 1.0, "split_digits": True,
          "allow_whitespace_only_pieces": True}  # as llama2.c trains
-MODELS = {  # {name: settings of SentencePiece's trainer}; each change tests the first two
+KEEPS_SPACES = {**LLAMA, "remove_extra_whitespaces": False}
+MODELS = {  # {name: settings of SentencePiece's trainer}; each change tests the first three
     "without bytes": {"vocab_size": 512},
+    "its default, nmt_nfkc": {"vocab_size": 1000, "normalization_rule_name": "nmt_nfkc",
+                              "user_defined_symbols": ["<sep>", "\u00aa", "=", "1\u2044"]},
     "with symbols": {"vocab_size": 2000, "byte_fallback": True, "remove_extra_whitespaces": False,
                      "add_dummy_prefix": False, "user_defined_symbols": ["<sep>", SPACE * 4, "\t"], "control_symbols": ["<control>"]},
     "as llama2.c trains": LLAMA,
     "of many languages": {"vocab_size": 6000, "byte_fallback": True, "character_coverage": 0.99,
                           "remove_extra_whitespaces": False},
+    "nmt_nfkc of many languages": {"vocab_size": 6000, "normalization_rule_name": "nmt_nfkc",
+                                   "remove_extra_whitespaces": False},
     "across spaces": {"vocab_size": 1000, "split_by_whitespace": False, "remove_extra_whitespaces": False},
 }
 
@@ -75,10 +83,8 @@ def program(folder, file, most=LARGE):
 
 
 def difference(lines, found, expected):
-    if len(found) != len(lines) or len(expected) != len(lines):
-        return f"{len(lines)} texts, {len(found)} answers, {len(expected)} of the reference"
     wrong = [(line[:100], ours[:40].hex(" ", 2), theirs[:40].hex(" ", 2))
-             for line, ours, theirs in zip(lines, found, expected) if ours != theirs]
+             for line, ours, theirs in zip(lines, found, expected, strict=True) if ours != theirs]
     return f"{len(wrong)} of {len(lines)} texts differ, such as {wrong[:3]}" if wrong else ""
 
 
@@ -103,13 +109,23 @@ def processor(model):
     return sentencepiece.SentencePieceProcessor(model_file=str(model))
 
 
+def normalized(model):
+    """Returns texts that are made of what the rules of a normalizer replace."""
+    rules, generator = [*rules_of(protobuf.message(dict(protobuf.fields(model.read_bytes()))[3])[2])], random.Random(1)
+    short = [text for text in rules if len(text) < 3] + ["<sep>", "\uff1csep>", *"abceAEIou .,=1\u2581\u0301\u0338\t \x01"]
+    return ["".join(generator.choice(generator.choice((rules, short))) for _ in range(generator.randrange(20))).encode()
+            for _ in range(COUNT)]
+
+
 @in_folder
-def as_sentencepiece(folder, name):
-    model, lines = train(folder, MODELS[name]), texts.lines(COUNT)
-    reference = processor(model)
+def as_sentencepiece(folder, settings, in_json=False):
+    file, lines = train(folder, settings), texts.lines(COUNT)
+    lines = lines + normalized(file) if "normalization_rule_name" in settings else lines
+    reference, most = processor(file), SMALL if settings["vocab_size"] == 512 and not in_json else LARGE
+    if in_json:
+        file = write_tokenizer_json(reference, folder / "tokenizer.json")
     expected = [as_bytes(reference.encode(line)) for line in lines]
-    most = SMALL if MODELS[name]["vocab_size"] == 512 else LARGE
-    return difference(lines, answers([program(folder, model, most)], lines), expected)
+    return difference(lines, answers([program(folder, file, most)], lines), expected)
 
 
 def write_tokenizer_json(reference, path):
@@ -128,15 +144,7 @@ def write_tokenizer_json(reference, path):
         "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "vocab": numbers,
                   "merges": [f"{left} {right}" for _, _, left, right in sorted(merges)]}}
     path.write_text(json.dumps(content), encoding="utf-8")
-
-
-@in_folder
-def as_sentencepiece_in_json(folder):
-    model, lines = train(folder, {**LLAMA, "remove_extra_whitespaces": False}), texts.lines(COUNT)
-    write_tokenizer_json(processor(model), folder / "tokenizer.json")
-    reference = processor(model)
-    expected = [as_bytes(reference.encode(line)) for line in lines]
-    return difference(lines, answers([program(folder, folder / "tokenizer.json")], lines), expected)
+    return path
 
 
 def write_llama2c(reference, path):
@@ -206,6 +214,10 @@ def write_gpt2(folder, modules, splitters=()):
     return folder / "tokenizer.json"
 
 
+def by_huggingface(modules, file, lines):
+    return answers(["node", HERE / "huggingface.mjs", modules, file], lines)
+
+
 @in_folder
 def after_digits(folder, modules):
     """Each digit alone, as SmolLM: its digits are those of Unicode, the reference's those of ASCII."""
@@ -213,24 +225,22 @@ def after_digits(folder, modules):
         return tap.Skip(reason)
     file = write_gpt2(folder, modules, [{"type": "Digits", "individual_digits": True}])
     lines = [line for line in texts.lines(COUNT) if all(c.isascii() or not c.isnumeric() for c in line.decode("utf-8", "replace"))]
-    expected = answers(["node", HERE / "huggingface.mjs", modules, file], lines)
     encodes = program(folder, file)
-    return difference(lines, answers([encodes], lines), expected) or large(encodes)
+    return difference(lines, answers([encodes], lines), by_huggingface(modules, file, lines)) or large(encodes)
 
 
 @in_folder
 def with_metaspace(folder, modules, **settings):
     if reason := packages(modules):
         return tap.Skip(reason)
-    write_tokenizer_json(processor(train(folder, {**LLAMA, "remove_extra_whitespaces": False})), folder / "tokenizer.json")
-    content = json.loads((folder / "tokenizer.json").read_text())
+    file = write_tokenizer_json(processor(train(folder, KEEPS_SPACES)), folder / "tokenizer.json")
+    content = json.loads(file.read_text())
     metaspace = {"type": "Metaspace", "replacement": SPACE, "split": False, **settings}
     content |= {"normalizer": None, "pre_tokenizer": metaspace, "decoder": metaspace, "post_processor": None}
-    (folder / "tokenizer.json").write_text(json.dumps(content))
+    file.write_text(json.dumps(content))
     special = [entry["content"].encode() for entry in content["added_tokens"]]
     lines = [in_unicode(line) for line in texts.lines(COUNT) if not any(text in line for text in special)]
-    expected = answers(["node", HERE / "huggingface.mjs", modules, folder / "tokenizer.json"], lines)
-    return difference(lines, answers([program(folder, folder / "tokenizer.json")], lines), expected)
+    return difference(lines, answers([program(folder, file)], lines), by_huggingface(modules, file, lines))
 
 
 def in_unicode(line):
@@ -249,11 +259,10 @@ def large(encodes):
 def as_gpt2(folder, modules, file="tokenizer.json"):
     if reason := packages(modules):
         return tap.Skip(reason)
-    write_gpt2(folder, modules)
+    reference = write_gpt2(folder, modules)
     lines = [line for line in texts.lines(COUNT) if file == "tokenizer.json" or b"<|endoftext|>" not in line]
-    expected = answers(["node", HERE / "huggingface.mjs", modules, folder / "tokenizer.json"], lines)
     encodes = program(folder, folder / file)
-    problem = difference(lines, answers([encodes], lines), expected)
+    problem = difference(lines, answers([encodes], lines), by_huggingface(modules, reference, lines))
     if problem or file == "tokenizer.json":
         return problem or large(encodes)
     return difference(lines, answers([encodes, "pieces"], lines, 1), list(map(in_unicode, lines)))
@@ -287,11 +296,11 @@ def characters(folder, as_list):
 
 def main(modules):
     needs_debian = tap.Skip(f"Python has no {LACKS}") if LACKS else ""
-    others = [("SentencePiece in a tokenizer.json", needs_debian or as_sentencepiece_in_json),
+    others = [("SentencePiece in a tokenizer.json", *([needs_debian] if LACKS else [as_sentencepiece, KEEPS_SPACES, True])),
               ("GPT-2, vocab.json and merges.txt; the pieces of its tokens", as_gpt2, modules, "vocab.json")]
     tap.report([
-        *((f"SentencePiece, {name}", needs_debian or as_sentencepiece, *([] if LACKS else [name]))
-          for name in [*MODELS][:None if IS_LONG else 2]),
+        *((f"SentencePiece, {name}", *([needs_debian] if LACKS else [as_sentencepiece, settings]))
+          for name, settings in [*MODELS.items()][:None if IS_LONG else 3]),
         *(others if IS_LONG else []),
         ("llama2.c", needs_debian or as_llama2c),
         ("GPT-2, its tokenizer.json; large texts without a space", as_gpt2, modules),

@@ -57,7 +57,8 @@ class Weights:
         return functional.linear(x, weight.t() if is_transposed else weight, bias)
 
     def norm(self, name, epsilon, is_rms, x, adds_one=False):
-        weight, bias = (self.tensors.get(f"{name}.{kind}") for kind in ("weight", "bias"))
+        names = ("scale", "shift") if f"{name}.scale" in self.tensors else ("weight", "bias")
+        weight, bias = (self.tensors.get(f"{name}.{kind}") for kind in names)
         weight = 1 + weight if adds_one else weight
         if is_rms:
             return weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + epsilon))

@@ -16,8 +16,7 @@ def module(net, example, path, name="model", binary=None, weights=None, c=False)
     tensor or several, and returns a tensor, or a tuple, list or dict of them; `example` an input, or a tuple of them,
     each with a batch of one in front or none. `weights` may be "int8", or say so of modules: {"encoder": "int8"}; a
     name holds for all in it, and "" is the module itself. A path that ends with .h, or `c`, writes NAME.h and NAME.c,
-    in C for the compiled library. If something cannot be exported, raises an
-    ExportError and writes nothing."""
+    in C for the compiled library. If something cannot be exported, raises an ExportError and writes nothing."""
     torch = pytorch("a torch.nn.Module is traced by it")
     from . import exporting, in_c, reporting
     if not isinstance(name, str):

@@ -7,7 +7,7 @@ import torch
 
 from . import table
 from .table import title
-from .values import memory_of
+from .values import memory_of, places
 
 
 def resolve(tracer):
@@ -15,7 +15,7 @@ def resolve(tracer):
     is read later, or if a parameter is overwritten."""
     nodes = list(tracer.graph.nodes)
     for i, node in enumerate(nodes):
-        target = node.args[0] if node.args and tracer.writes(node) else None
+        target = node.args[0] if node.args and table.writes_in_place(node) else None
         if not isinstance(target, torch.fx.Node):
             continue
         if target.op == "get_attr":
@@ -44,17 +44,11 @@ def gives_back(user, node):
 
 def overlaps(tracer, node, other):
     """Whether a step writes to elements of the result of another one: y[key] = z to those of the key."""
-    written = places(tracer.value(node.args[0]))
+    written, read = (places(tensor.shape, tensor.stride(), tensor.storage_offset())
+                     for tensor in (tracer.value(node.args[0]), tracer.value(other)))
     with contextlib.suppress(TypeError, IndexError):  # of a key that depends on the input
         written = written[node.args[1]] if table.name_of(node) == "setitem" else written
-    return bool(torch.isin(written, places(tracer.value(other))).any())
-
-
-def places(tensor):
-    """Returns where in its memory the elements of a tensor lie."""
-    steps = (torch.arange(extent).mul(stride).view(-1, *[1] * (tensor.dim() - axis - 1))
-             for axis, (extent, stride) in enumerate(zip(tensor.shape, tensor.stride())))
-    return (sum(steps) + torch.tensor(tensor.storage_offset())).expand(tensor.shape)
+    return bool(torch.isin(written, read).any())
 
 
 def storage(value):

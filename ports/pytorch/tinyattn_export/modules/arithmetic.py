@@ -7,11 +7,14 @@ import torch
 from . import attention
 from .elementwise import mapped, number_of
 from .layout import literal
-from .table import lowers
+from .table import lowers, name_of
 from .values import Constant, Operand, Value, numbered, operand_of, whole
 
 LARGEST = torch.finfo(torch.float32).max
 NAMES = {"add": "add", "mul": "multiply", "sub": "subtract", "truediv": "divide"}
+# Steps that tell a quotient from its neighbours: where there is one, nothing is multiplied by the inverse instead.
+TO_WHOLE = set("floor ceil trunc round frac long int sign eq ne lt le gt ge floordiv floor_divide remainder fmod mod".split())
+ROOTS = {0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}  # {exponent: a function of tinyattn}
 
 
 def arithmetic(low, function, a, b):
@@ -20,9 +23,9 @@ def arithmetic(low, function, a, b):
             function == "add" and isinstance(b, Value) and b.view.numel() > a.view.numel()):
         a, b = b, a
     if function == "subtract" and not isinstance(a, Value):
-        return arithmetic(low, "add", negative(low, b), a)
+        return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
     a, b = (low.check_floats(each) if isinstance(each, Value) else each for each in (a, b))
-    number = number_of(b) if not isinstance(b, Value) else None
+    number = number_of(b)
     if isinstance(a, Value) and (number == 0 and function == "add" or number == 1 and function == "multiply"):
         return a
     if number is not None and abs(number) <= LARGEST and function != "divide":
@@ -51,7 +54,7 @@ def with_constant(low, function, a, b):
     if len(operand.extents) > 1 and torch.equal(row, row[:1].expand_as(row)):
         constant = whole(low.members.tensor(row[0], b.name))
         if function == "multiply" and follows_subtraction(low, operand):
-            (_, x, _, mean, *_) = low.program.steps.pop().text
+            x, mean, _ = low.program.steps.pop().call[1]
             return Value(low.call("standardize", x, mean, constant, extents=operand.extents, in_place=[x],
                                   name="standardized"), view)
     elif b.tensor.numel() == full.numel():
@@ -64,15 +67,17 @@ def with_constant(low, function, a, b):
 def follows_subtraction(low, operand):
     """Whether the last step has subtracted a row from all rows, and only the current step reads the result."""
     last = low.program.steps[-1] if low.program.steps else None
-    return (last is not None and last.text[0] == "tinyattn::subtract(" and last.writes is operand.object
-            and isinstance(last.text[3], Operand) and last.text[3].object.place == "member"
-            and last.text[3].extents == operand.extents[-1:] and len(low.node.args[0].users) == 1)
+    if last is None or last.call[0] != "subtract" or last.writes is not operand.object:
+        return False
+    row = last.call[1][1]
+    return (isinstance(row, Operand) and row.object.place == "member" and row.extents == operand.extents[-1:]
+            and len(low.node.args[0].users) == 1)
 
 
 def with_value(low, function, a, b):
     """Returns the Value of a function of two of one layout, or of one and a row, or None."""
     if a.shape == b.shape:
-        if same_layout(a, b):
+        if a.is_whole() and b.is_whole() and a.object.extents == b.object.extents and a.axes() == b.axes():
             (left, view), (right, _) = low.elements_of(a), low.elements_of(b)
         else:
             left, right, view = operand_of(a), operand_of(b), numbered(a.shape)
@@ -88,11 +93,6 @@ def with_value(low, function, a, b):
     return None
 
 
-def same_layout(a, b):
-    return a.is_whole() and b.is_whole() and a.object.extents == b.object.extents and all(
-        extent == 1 or left == right for extent, left, right in zip(a.shape, a.view.stride(), b.view.stride()))
-
-
 @lowers("add", "mul", "sub", "rsub")
 def linear(low, input, other, alpha=1):
     name = low.called
@@ -104,41 +104,27 @@ def linear(low, input, other, alpha=1):
     return arithmetic(low, NAMES[name], input, other)
 
 
-@lowers("neg", "negative")
-def negative(low, input):
-    return low.elementwise(input, "multiply", "-1.0f")
-
-
 @lowers("truediv")
 def divide(low, input, other, rounding_mode=None):
-    number = number_of(other) if not isinstance(other, Value) else None
-    if number and rounding_mode is None:
-        return arithmetic(low, "multiply", input, 1 / number)
-    if number is None and isinstance(other, Constant) and isinstance(input, Value) and (
-            torch.isfinite(1 / other.tensor.double()).all() and rounding_mode is None):
-        inverted = Constant((1 / other.tensor.double()).float(), inverse(other.name))
-        return arithmetic(low, "multiply", input, inverted)
-    result = arithmetic(low, "divide", input, other)
-    return result if rounding_mode is None else mapped(low, rounding_mode, result)
-
-
-def inverse(name):
-    *outer, last = name.split(".")
-    return ".".join([*outer, f"inverse_{last}"])
-
-
-@lowers("square")
-def square(low, input):
-    return arithmetic(low, "multiply", input, input)
+    if rounding_mode is not None:
+        return mapped(low, rounding_mode, arithmetic(low, "divide", input, other))
+    is_exact = not TO_WHOLE.isdisjoint(name_of(node) for node in low.tracer.graph.nodes if node.op.startswith("call_"))
+    if number_of(other) and not is_exact:
+        return arithmetic(low, "multiply", input, 1 / number_of(other))
+    if isinstance(other, Constant) and isinstance(input, Value) and not is_exact and (
+            1 / other.tensor.double()).isfinite().all():
+        *outer, last = other.name.split(".")
+        other = Constant((1 / other.tensor.double()).float(), ".".join([*outer, f"inverse_{last}"]))
+        return arithmetic(low, "multiply", input, other)
+    return arithmetic(low, "divide", input, other)
 
 
 @lowers("pow", "float_power")
 def power(low, input, exponent):
-    number = number_of(exponent) if not isinstance(exponent, Value) else None
-    functions = {2: square, 3: lambda low, x: arithmetic(low, "multiply", square(low, x), x),
-                 4: lambda low, x: square(low, square(low, x)), 0.5: lambda low, x: mapped(low, "sqrt", x),
-                 -0.5: lambda low, x: mapped(low, "rsqrt", x),
-                 -1: lambda low, x: mapped(low, "reciprocal", x), 1: lambda low, x: x}
-    if isinstance(input, Value) and number in functions:
-        return functions[number](low, input)
-    return mapped(low, "power", input, exponent)
+    number = number_of(exponent)
+    if not isinstance(input, Value) or number not in (1, 2, 3, 4, *ROOTS):
+        return mapped(low, "power", input, exponent)
+    if number in (1, *ROOTS):
+        return input if number == 1 else mapped(low, ROOTS[number], input)
+    square = arithmetic(low, "multiply", input, input)
+    return square if number == 2 else arithmetic(low, "multiply", square, input if number == 3 else square)

@@ -5,24 +5,26 @@ import math
 
 import torch
 
-from . import composed
 from .elementwise import mapped, number_of
 from .layout import literal
-from .table import lowers
-from .values import Constant, Operand, Rows, Value, numbered, operand_of
+from .table import Functions, lowers
+from .values import Addends, Constant, Operand, Rows, Value, numbered, operand_of
 
 LARGEST = torch.finfo(torch.float32).max
 
 
-def loop(low, operands, text, writes, in_place=()):
-    """Adds a step for each matrix of a batch. `operands`: {name in C++: Rows}; the last is written."""
+def loop(low, function, operands, writes, *more):
+    """Adds a call for each matrix of a batch. `operands`: {name in C++: Rows}; the last is written, and behind more."""
     count = max(rows.count for rows in operands.values())
     parts = [f"for (std::size_t i = 0; i < {count}; ++i) {{\n"]
     for name, rows in operands.items():
         constant = "" if rows.object is writes else "const "
         head, tail = rows.view("\0", "i").split("\0")
         parts += [f"  {constant}auto {name} = {head}", Operand(rows.object, rows.object.extents), f"{tail};\n"]
-    return low.program.add(*parts, f"  {text}\n", "}", writes=writes, in_place=in_place)
+    *names, out = operands
+    (*rows, last), arguments = operands.values(), ", ".join([*names, *more, out])
+    return low.program.add(*parts, f"  tinyattn::{function}({arguments});\n", "}", writes=writes,
+                           call=(function, [*rows, *more, last]))
 
 
 def single(rows):
@@ -57,8 +59,7 @@ def product(low, input, other):
     lies_so = not transposed and 0 < right.step <= right.stride
     object, result, rows = (contexts_of(low, right, count, left.rows, cols, leading) if lies_so
                             else heads_of(low, count, left.rows, cols, leading))
-    loop(low, {"left_of_head": left, "right_of_head": right, "product_of_head": rows},
-         f"tinyattn::{function}(left_of_head, right_of_head, product_of_head);", object)
+    loop(low, function, {"left_of_head": left, "right_of_head": right, "product_of_head": rows}, object)
     return result
 
 
@@ -80,7 +81,7 @@ def contexts_of(low, like, count, rows, cols, leading):
 
 @lowers("masked_fill")
 def masked_fill(low, input, mask, value):
-    number = number_of(value) if not isinstance(value, Value) else None
+    number = number_of(value)
     shape = torch.broadcast_shapes(input.shape, mask.shape)
     if isinstance(mask, Value) or number is None or (
             abs(number) > LARGEST and number != -math.inf or input.shape != shape):
@@ -104,20 +105,30 @@ def masked_fill(low, input, mask, value):
 
 
 class Mask:
-    """What masks keys: whether query i attends to keys 0 .. i only, and the mask of a type of its own, or None."""
+    """What masks keys: whether query i attends to keys 0 .. i only, and a mask of a type of its own, text or Addends,
+    or None."""
 
-    def __init__(self, causal=False, text=None):
-        self.causal, self.text = causal, text
+    def __init__(self, causal=False, own=None):
+        self.causal, self.own = causal, own
 
     def argument(self, causal_layer):
-        if self.text is not None:
-            return self.text
+        if self.own is not None:
+            return self.own
         return "tinyattn::Causal{}" if self.causal and not causal_layer else None
+
+    def arguments(self, argument):
+        """Returns the arguments of a step for this mask. A function returns `argument` once all calls are known."""
+        def text():
+            found = argument()
+            return f"{found}, " if found and not isinstance(found, Addends) else ""
+        return [text, self.own] if isinstance(self.own, Addends) else [text]
 
 
 def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked, count=1):
     """Returns the Mask of an attn_mask and a key_padding_mask, each a Constant or None. `count`: of heads and batch
     elements, which may have masks of their own where a loop over them calls attention."""
+    if isinstance(padding, Value):
+        return mask_of_input(low, padding, mask_of(low, tensor, None, is_causal, queries, keys, true_is_masked), keys)
     full, causal = torch.zeros(queries, keys), torch.full((queries, keys), -math.inf).triu(1)
     for mask in (tensor, padding):
         if not isinstance(mask, (Constant, type(None))):
@@ -135,10 +146,25 @@ def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked, coun
         only_masks = (full == 0).logical_or(full == -math.inf).all()
         kind, full = ("BlockMask", full == -math.inf) if only_masks else ("AdditiveMask", full)
         name = low.members.mask(f"tinyattn::{kind}<", full, low.name() + "_masks")
-        return Mask(text=f"{name}[i{f' % {len(full)}' if len(full) < count else ''}]")
+        return Mask(own=f"{name}[i{f' % {len(full)}' if len(full) < count else ''}]")
     if not (full == 0).logical_or(full == -math.inf).all():
-        return Mask(text=low.members.mask("tinyattn::AdditiveMask<", rows_or_one(full), low.name() + "_mask"))
+        return Mask(own=low.members.mask("tinyattn::AdditiveMask<", rows_or_one(full), low.name() + "_mask"))
     return of_masked(low, full == -math.inf)
+
+
+def mask_of_input(low, padding, other, keys):
+    """Returns the Mask of a key_padding_mask that depends on the input, together with another Mask, which may be
+    causal."""
+    if other.own:
+        low.refuse("a padding mask that depends on the input with a mask that is not causal", "give one of them")
+    if padding.view.numel() != keys:
+        low.refuse("a padding mask of its own for each batch element", "take one mask for all, or several inputs")
+    key = (padding.object, padding.view.shape, padding.view.stride(), padding.offset, padding.dtype)
+    if key not in low.copies:
+        added = mapped(low, "select", padding, -math.inf, 0.0) if padding.dtype == torch.bool else padding
+        fits = added.object.extents == (keys,) and added.is_whole()
+        low.copies[key] = added if fits else low.copied(added, (keys,))
+    return Mask(other.causal, Addends(low.copies[key].object, (keys,)))
 
 
 def padding_row(low, tensor):
@@ -172,7 +198,7 @@ def of_masked(low, masked):
     last = masked[-1:].expand_as(masked)
     if torch.equal(masked, above | last):
         return Mask(True, low.members.mask("tinyattn::BlockMask<", last[0], low.name() + "_mask"))
-    return Mask(text=low.members.mask("tinyattn::BlockMask<", rows_or_one(masked), low.name() + "_mask"))
+    return Mask(own=low.members.mask("tinyattn::BlockMask<", rows_or_one(masked), low.name() + "_mask"))
 
 
 def written_out(low, found):
@@ -199,7 +225,7 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_ke
         leading = query.shape[:-2] if mask.tensor.dim() > 2 else ()
         mask = Constant(mask.tensor.expand(*leading, query.shape[-2], key.shape[-2]), mask.name)
     elif mask is not None:
-        f = composed.Functions(low)
+        f = Functions(low)
         scores = f.mul(f.matmul(query, f.transpose(key, -1, -2)), width**-0.5 if scale is None else scale)
         scores = (f.masked_fill(scores, f.logical_not(mask), -math.inf) if mask.dtype == torch.bool else
                   f.add(scores, mask))
@@ -213,7 +239,7 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_ke
     if any(rows.count not in (1, count) for rows in (q, k, v)):
         low.refuse("other numbers of heads for queries and keys", "repeat the keys, or call the layer in C++")
     causal_mask = mask_of(low, mask, None, is_causal, q.rows, k.rows, true_is_masked=False, count=count)
-    if causal_mask.causal and causal_mask.text:
+    if causal_mask.causal and causal_mask.own:
         low.refuse("a causal mask together with another", "give one mask")
     text = causal_mask.argument(False) or "tinyattn::NoMask{}"
     if count == 1:
@@ -222,7 +248,6 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_ke
         object = low.call("scaled_dot_product_attention", *operands, text, extents=extents)
         return Value(object, numbered((*query.shape[:-1], v.cols)))
     object, result, rows = contexts_of(low, q, count, q.rows, v.cols, query.shape[:-2])
-    loop(low, {"query_of_head": q, "key_of_head": k, "value_of_head": v, "context_of_head": rows},
-         "tinyattn::scaled_dot_product_attention(query_of_head, key_of_head, value_of_head, "
-         f"{text}, context_of_head);", object)
+    loop(low, "scaled_dot_product_attention",
+         {"query_of_head": q, "key_of_head": k, "value_of_head": v, "context_of_head": rows}, object, text)
     return result

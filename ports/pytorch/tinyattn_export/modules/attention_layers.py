@@ -9,11 +9,11 @@ from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
 from ..parts import AttentionRequest
 from ..settings import ACTIVATION_FUNCTIONS, activation_of
-from . import attention, attention_options
+from . import attention, attention_options, written_layers
 from .table import lowers_module
 from .tracing import is_original, torch_class
 from .program import Scratch
-from .values import Absent, Operand, Value, numbered
+from .values import Absent, Operand, Value, numbered, whole
 from .weighted import part_of
 
 
@@ -33,7 +33,8 @@ def call_of_layer(low, values, batch_first, masks, request, tensors, heads=()):
     inputs = operands[:1] if all(same_value(values[0], value) for value in values) else operands
     weights = [low.program.activation(f"{low.name()}_weights_of_heads", (
         *operands[0].extents[:-2], *heads, lengths[0], lengths[-1]))] if heads else []
-    result = add_call(low, member, inputs, lambda: mask_text(mask, calls), operands[0].extents, *weights)
+    masks = mask.arguments(lambda: argument_of(mask, calls))
+    result = add_call(low, member, inputs, masks, operands[0].extents, *weights)
     view = numbered(tuple(views[0].shape))
     result = Value(result, view.transpose(0, 1) if swap else view)
     return (result, *weights) if heads else result
@@ -52,26 +53,23 @@ def same_value(a, b):
         a.offset == b.offset)
 
 
-def add_call(low, member, inputs, mask, extents, *weights):
+def add_call(low, member, inputs, masks, extents, *weights):
     """Adds the step of a layer with a workspace. It may be computed in place if it has one input."""
     object = low.program.activation(low.name(), extents)
     first, *others = inputs
-    text = [part for operand in inputs for part in (operand, ", ")]
     alone = first.stride is None and first.object not in [other.object for other in others]
-    function = ".forward_with_weights(" if weights else ".forward("
-    text_of_weights = [part for each in weights for part in (Operand(each, each.extents), ", ")]
-    return low.program.add(member, function, *text, mask, Operand(object, extents), ", ", *text_of_weights, Scratch(
-        member.path), ");", writes=object, in_place=[first.object] if alone else [], also=weights)
+    return low.program.call(member, *inputs, *masks, *map(whole, (object, *weights)), Scratch(member.path),
+                            writes=object, method="forward_with_weights" if weights else "forward",
+                            in_place=[first.object] if alone else [], also=weights)
 
 
-def mask_text(mask, calls):
+def argument_of(mask, calls):
     """Returns the argument for a mask. A layer is causal if all of its calls are."""
     causal_layer = all(other.causal for _, other, *_ in calls)
-    if mask.causal and mask.text and not causal_layer:
+    if mask.causal and mask.own and not causal_layer:
         raise ExportError("a layer is called with a causal mask and a padding mask, and without the first: give each "
                           "call a layer of its own")
-    argument = mask.argument(causal_layer)
-    return f"{argument}, " if argument else ""
+    return mask.argument(causal_layer)
 
 
 class LayerRequest(AttentionRequest):
@@ -82,6 +80,9 @@ class LayerRequest(AttentionRequest):
 def multihead_attention(low, module, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
                         average_attn_weights=True, is_causal=False):
     if attention_options.is_needed(low, module):
+        if isinstance(key_padding_mask, Value):
+            low.refuse("a padding mask that depends on the input, with a mask of each head, add_bias_kv or "
+                       "add_zero_attn", "give a layer without these")
         swap = not module.batch_first and low.tracer.value(low.node.args[0]).dim() == 3
         absent = Absent("the weights of attention", "only a layer without options has them")
         return attention_options.written_out(low, module, [query, key, value], swap, attn_mask, key_padding_mask,
@@ -147,7 +148,10 @@ def settings_of(low, layer):
 
 
 def encoder_call(low, module, src, masks, request, settings):
-    settings, batch_first = settings
+    src, (settings, batch_first) = low.check_floats(src), settings
+    tokens = src.shape[-2 if batch_first else 0]
+    if low.in_c and attention.mask_of(low, *masks, tokens, tokens, True).argument(causal_layer=True):
+        return written_layers.layers(low, module, src, settings, batch_first, masks)
     return call_of_layer(low, [src], batch_first, masks, functools.partial(request, **settings), module.state_dict())
 
 

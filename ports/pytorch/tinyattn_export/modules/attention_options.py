@@ -8,18 +8,20 @@ from torch.nn import functional
 
 from ..layouts import INPUTS
 from . import attention
-from .functions import named
+from .table import named
 from .moves import move
 from .values import Constant, Value
 from .weighted import linear
 
 
 def is_needed(low, module):
-    """Whether a layer has biases or zeros behind keys and values, or in any of its calls a mask for each head."""
+    """Whether a layer has biases or zeros behind keys and values, in any of its calls a mask for each head, or in C
+    inputs of other widths."""
     calls = [node for node in low.tracer.graph.nodes if node.op == "call_module" and node.target == low.node.target]
     masks = [low.tracer.value(mask) if isinstance(mask, torch.fx.Node) else mask
              for mask in (node.kwargs.get("attn_mask", (*node.args, *[None] * 6)[5]) for node in calls)]
-    return module.bias_k is not None or module.add_zero_attn or any(
+    is_in_c = low.in_c and {module.kdim, module.vdim} != {module.embed_dim}
+    return is_in_c or module.bias_k is not None or module.add_zero_attn or any(
         mask.dim() > 2 and not (mask == mask[:1]).all() for mask in masks if isinstance(mask, torch.Tensor))
 
 

@@ -1,302 +1,249 @@
 # SPDX-License-Identifier: MIT
 """The steps of a module in C99. Each is a call of the compiled library, or moves numbers, or adds two of them in a
 loop, which every compiler rounds alike."""
-import array
 import math
 import re
 
-import torch
-
-from .. import c_source, names
-from ..errors import ExportError
+from .. import c_source
 from ..settings import ACTIVATIONS
+from . import c_layers
+from .c_constants import Constants, kind_of
+from .c_walks import Place, axes_of, copy, for_each, loop, place_of
 from .members import Layer
 from .program import Scratch
-from .values import Operand
+from .values import Operand, Rows
 
-CALL = re.compile(r"(?:static_cast<void>\()?(?:tinyattn::(\w+)|(\0\d+\0)\.forward)\((.*?)\)?\);")
-PLACE = re.compile(r"\0(\d+)\0")
-OPERATIONS = {"add": "+", "subtract": "-"}
-
-
-class Definitions(c_source.Definitions):
-    """The constants of NAME.c, which no other file sees."""
-
-    def add(self, type_name, name, value, is_public=False):
-        return super().add(type_name, name, value)
+OPERATORS = {"add": "+", "subtract": "-"}
+OF_ROWS = ("Linear", "LayerNorm", "RmsNorm", "softmax", "standardize")
+OF_MATRICES = (*OF_ROWS, "Conv1d", "MultiHeadAttention", "TransformerBlock", "Transformer", "mean", "largest", "matmul",
+               "matmul_transposed", "scaled_dot_product_attention")
 
 
-def extents_in(type):
-    return tuple(map(int, re.search(r"<[\w:]+, ([\d, ]+)>", type)[1].split(", ")))
+def size_of(type):
+    """Returns how many elements a member of the workspace has, as text."""
+    extents = re.search(r"^tinyattn::\w+<[\w:]+, ([\d, ]+)>", type)
+    return str(math.prod(map(int, extents[1].split(", ")))) if extents else type
 
 
-class Writer:
+def largest(sizes):
+    """Returns the largest of sizes, as text."""
+    return "".join(f"TINYATTN_MORE({size}, " for size in sizes[1:]) + "".join(sizes[:1]) + ")" * len(sizes[1:])
+
+
+def has_gaps(matrix):
+    return matrix.rows != 1 and matrix.stride != matrix.cols
+
+
+class Writer(Constants):
     """Writes the steps of a Program as statements of C."""
 
     def __init__(self, found, parts, name):
-        self.low, self.parts, self.name = found.low, parts, name
-        self.to, self.called, self.scratches = Definitions(), {}, {}
-        self.most_zeros, self.node = 0, None  # the length of an array of zeros; the step of the graph that is written
-        for path, part in parts.items():
-            self.define(path, part)
-        for step in self.low.program.steps:
-            self.add_scratch(step)
-        self.slots = self.low.program.slots(self.scratches.get)
-        self.scratch = next(iter(self.low.program.scratch_names.values()), "NULL")
-
-    def refuse(self, what):
-        what, instead = f"in C there is nothing for {what}", "write a header of C++, NAME.hpp"
-        raise self.low.tracer.refused(self.node, what, instead) if self.node else ExportError(f"{what}: {instead}")
-
-    # --- Constants ---
-
-    def define(self, path, part):
-        """Defines the constants of a Part, and notes its scratch."""
-        kind = re.match(r"::tinyattn::(\w+)|tinyattn::", part.type)[1] or "Tensor"
-        name = self.free(path)
-        if kind in ("LayerNorm", "RmsNorm"):
-            self.to.add("tinyattn_norm", name, c_source.initializer(self.to.norm(name, part.tree)))
-        elif kind == "Embedding":
-            if part.matrices():
-                self.refuse(f"an Embedding of int8, which {path} is")
-            self.to.array(name, part.tree["weight"])
-        elif kind in c_source.KINDS:
-            _, _, macros, _ = c_source.KINDS[kind](self.to, name, part)
-            self.scratches[path] = macros.get("SCRATCH", macros.get("SCRATCH(tokens)", ("",)))[0]
-        else:
-            self.refuse(f"tinyattn::{kind}, which {path} is")
-
-    def free(self, path):
-        """Returns a name for a constant, which neither another one nor an array that belongs to it can have."""
-        own = [f"{self.name}_{word}" for word in ("forward", "workspace", "example", "zeros")]
-
-        def is_taken(word):
-            return any(f"{other}_".startswith(f"{self.name}_{word}_") or f"{self.name}_{word}_".startswith(f"{other}_")
-                       for other in (*own, *self.called.values()))
-        word = re.sub("[^A-Za-z0-9]+", "_", path)
-        self.called[path] = f"{self.name}_{names.first_free(word, is_taken, '{1}_{0}')}"
-        return self.called[path]
-
-    def add_scratch(self, step):
-        """Gives the step of a layer the scratch that it has in C."""
-        layer = next((self.parts[part.path] for part in step.text if isinstance(part, Layer)), None)
-        own = next((self.scratches.get(part.path, "") for part in step.text if isinstance(part, Layer)), "")
-        extents = [part.extents for part in step.text if isinstance(part, Operand)]
-        rows = math.prod(step.writes.extents[:-1])
-        if step.text[0] == "tinyattn::scaled_dot_product_attention(":
-            own = f"TINYATTN_ATTENTION_SCRATCH({extents[0][0]}, {extents[1][0]})"
-        elif layer and "::Linear" in layer.type and layer.matrices():
-            own = f"TINYATTN_INTEGERS({rows}, {extents[0][-1]})"
-        if own and not step.scratches():
-            own = re.sub(r"\btokens\b", str(rows), own)
-            self.scratches[own] = own
-            step.text.append(Scratch(own))
+        super().__init__(found.low, parts, name)
+        called = {self.title_of(step.call[0]) for step in self.low.program.steps}
+        self.has_functions = not called.isdisjoint(("elementwise", "multiply", *c_layers.GATES))
+        sizes = [" + ".join(str(size) for size in self.needs(step) if size) for step in self.low.program.steps]
+        scratch = Scratch(largest([size for size in dict.fromkeys(sizes) if size]))
+        for step, size in zip(self.low.program.steps, sizes):
+            step.text = [part for part in step.text if not isinstance(part, Scratch)] + [scratch] * bool(size)
+        self.slots = self.low.program.slots(str)
+        self.scratch = "".join(self.low.program.scratch_names.values())
 
     # --- Memory ---
 
+    def title_of(self, function):
+        """Returns the name of a function, or of the type of a Layer."""
+        return kind_of(self.parts[function.path]) if isinstance(function, Layer) else function
+
+    def matrices(self, step):
+        """Returns the Rows that a layer or a function is called with, if it takes matrices."""
+        title, arguments = self.title_of(step.call[0]), step.call[1]
+        operands = [each for each in arguments if isinstance(each, (Operand, Rows))] if title in OF_MATRICES else []
+        groups = self.parts[step.call[0].path].config.get("groups", 1) if title == "Conv1d" else 1
+        if title in ("mean", "largest"):  # a row of each matrix
+            *operands, out = operands
+            operands.append(out if isinstance(out, Rows) else Operand(
+                out.object, (*out.extents[:-1], 1, out.extents[-1]), None, out.offset))
+        return [matrix_of(operand, title in OF_ROWS, groups) for operand in operands]
+
+    def needs(self, step):
+        """Returns how many elements of matrices are copied, since there are gaps between their rows, and the scratch
+        of a layer or of attention, as text."""
+        function, matrices, own = step.call[0], self.matrices(step), ""
+        if isinstance(function, Layer):
+            own = re.sub(r"\btokens\b", str(matrices and matrices[-1].rows), self.scratches.get(function.path, ""))
+            if "::Linear" in self.parts[function.path].type and self.parts[function.path].matrices():
+                own = f"TINYATTN_INTEGERS({matrices[0].rows}, {matrices[0].cols})"
+        elif function == "scaled_dot_product_attention":
+            own = f"TINYATTN_ATTENTION_SCRATCH({matrices[0].rows}, {matrices[1].rows})"
+        return sum(matrix.rows * matrix.cols for matrix in matrices if has_gaps(matrix)), own
+
     def memory(self):
-        """Returns the members of the workspace."""
+        """Returns the members of the workspace. Tokens share no memory with floats."""
         lines = []
         for i, slot in enumerate(self.slots):
-            size, *others = (str(math.prod(extents_in(type))) if type.startswith("tinyattn::") else type
-                             for type, _ in slot.members)
-            for other in others:
-                size = f"TINYATTN_MORE({size}, {other})"
-            members = dict.fromkeys(self.plain(name) for _, name in slot.members)
-            lines.append(f"  float memory_{i}[{size}]; /* {', '.join(members)} */")
+            floats = {name: size_of(type) for type, name in slot.members if "Token" not in type}
+            lines += [f"  float memory_{i}[{largest(list(floats.values()))}]; /* {', '.join(floats)} */"] * bool(floats)
+            lines += [f"  uint16_t {name}_tokens[{size_of(type)}];" for type, name in slot.members if "Token" in type]
         return lines or ["  float none[1];"]
 
     def pointers(self):
-        return list(dict.fromkeys(f"  float* const {self.plain(name)} = workspace->memory_{i};"
-                                  for i, slot in enumerate(self.slots) for _, name in slot.members))
+        return [f"  uint16_t* const {name} = workspace->{name}_tokens;" if "Token" in type else
+                f"  float* const {name} = workspace->memory_{i};"
+                for i, slot in enumerate(self.slots) for type, name in slot.members]
 
-    def plain(self, name):
-        """Returns the name of a member of the workspace: all scratches, which share memory, have one."""
-        return self.scratch if name in self.low.program.scratch_names.values() else name
-
-    def pointer(self, operand):
-        """Returns an Operand, whose rows must lie one after the other."""
-        if operand.stride not in (None, operand.extents[-1]) and operand.extents[0] != 1:
-            self.refuse("a view of some columns")
-        object = operand.object.resolved()
+    def name_of(self, object):
+        object = object.resolved()
         if object.place == "member":
-            name = self.called[object.name]
-        else:
-            name = self.low.program.members[object] if object.place == "activation" else object.name
-        return f"{name} + {operand.offset}" if operand.offset else name
+            return self.called[object.name]
+        return self.low.program.members[object] if object.place == "activation" else object.name
 
     # --- Steps ---
 
     def statements(self):
-        return [line for step in self.low.program.steps for line in self.statement(step)]
+        return [f"  {line}" for step in self.low.program.steps for line in self.statement(step)]
 
     def statement(self, step):
-        self.node = step.node
-        parts = step.text
-        text = "".join(f"\0{i}\0" if isinstance(part, (Operand, Layer, Scratch)) else part() if callable(part) else part
-                       for i, part in enumerate(parts) if not (isinstance(part, Scratch) and i == len(parts) - 1))
-        if text.startswith("for (std::size_t") and "{" not in text:
-            loop = PLACE.sub(lambda place: self.pointer(parts[int(place[1])]), text)
-            return [f"  {line}" for line in re.sub(r"(\w+)\.elements\[", r"\1[", loop).replace("std::", "").split("\n")]
-        call = CALL.fullmatch(text)
-        if call is None:
-            self.refuse(f"a loop over heads or matrices, which {step.writes.name} is made by")
-        arguments = [self.argument(parts, word) for word in call[3].split(", ")]
-        scratch = self.scratch if step.scratches() else "NULL"
-        arguments = [argument for argument in arguments if not isinstance(argument, Scratch)]
-        if call[2]:
-            layer = parts[int(PLACE.fullmatch(call[2])[1])]
-            return self.call_of_layer(layer.path, arguments, scratch)
-        return self.call_of_function(call[1], arguments, scratch)
-
-    def argument(self, parts, word):
-        """Returns an argument: an Operand, a Scratch, the name of an Embedding's table, or text."""
-        place = PLACE.match(word)
-        part = parts[int(place[1])] if place else word
-        return self.called[part.path] if isinstance(part, Layer) else part
+        self.node, (function, arguments) = step.node, step.call
+        if step.also or function is None:
+            self.refuse("the weights of attention" if step.also else f"what makes {step.writes.name}")
+        given = [argument() if callable(argument) else argument for argument in arguments]
+        texts = [text for argument in given if isinstance(argument, str) for text in argument.split(", ") if text]
+        title = self.title_of(function)
+        if title in OF_MATRICES:
+            tables = [self.called[argument.path] for argument in given if isinstance(argument, Layer)]
+            return self.each_matrix(step, lambda matrices, pointers, scratch: self.of_matrices(
+                title, function, matrices, [pointers[0], *tables, *pointers[1:]], texts, scratch))
+        places = [place_of(each, self.name_of(each.object)) if isinstance(each, Operand) else
+                  each.replace("std::numeric_limits<float>::infinity()", "INFINITY")
+                  for each in given if isinstance(each, (Operand, str))]
+        if isinstance(function, Layer):
+            write = c_layers.lookup if title == "Embedding" else c_layers.recur
+            return write(self, self.called[function.path], self.parts[function.path], *places)
+        return self.of_elements(function, *places)
 
     def call(self, function, *arguments):
-        text = f"  if (!status) status = tinyattn_{function}("
+        text = f"if (!status) status = tinyattn_{function}("
         lines = [text]
         for i, argument in enumerate(map(str, arguments)):
             argument += ");" if i + 1 == len(arguments) else ","
-            if len(lines[-1]) + len(argument) > 98:
+            if len(lines[-1]) + len(argument) > 96:
                 lines.append(" " * len(text))
             lines[-1] += argument if lines[-1].endswith("(") or not lines[-1].strip() else f" {argument}"
         return lines
 
-    def call_of_layer(self, path, arguments, scratch):
-        part, name = self.parts[path], f"&{self.called[path]}"
-        kind = re.match(r"::tinyattn::(\w+)", part.type)[1]
-        mask = next((self.mask(argument) for argument in arguments if isinstance(argument, str)), "NULL")
-        arguments = [argument for argument in arguments if isinstance(argument, Operand)]
-        *inputs, out = map(self.pointer, arguments)
-        source, result = arguments[0], arguments[-1]
-        rows = math.prod(source.extents[:-1])
-        if kind == "Linear":
+    def each_matrix(self, step, write):
+        """Returns what write(matrices, pointers, scratch) does for each matrix of a batch or of heads. Matrices with
+        gaps between their rows are copied."""
+        matrices, (gaps, own), copied = self.matrices(step), self.needs(step), 0
+        count, before, after, pointers = max(matrix.count for matrix in matrices), [], [], []
+        for i, matrix in enumerate(matrices):
+            shape, indices = (matrix.rows, matrix.cols), "jklmn" if count > 1 else "ijklmn"
+            around = matrix.terms("i") if count > 1 else ()
+            place = Place(self.name_of(matrix.object), shape, (matrix.stride, 1), matrix.offset, around)
+            if has_gaps(matrix):
+                there, place = place, Place(self.scratch, shape, offset=copied)
+                copied += math.prod(shape)
+                if i + 1 < len(matrices):
+                    before += copy(there, place, indices)
+                else:
+                    after = copy(place, there, indices)
+            pointers.append(place.pointer())
+        scratch = Place(self.scratch, (), offset=gaps).pointer() if own else "NULL"
+        lines = [*before, *write(matrices, pointers, scratch), *after]
+        return lines if count == 1 else loop("i", count, lines)
+
+    def of_matrices(self, title, function, matrices, pointers, texts, scratch):
+        """Returns the call of a function or a layer for one matrix of each operand."""
+        x, out, rows = matrices[0], matrices[-1], matrices[0].rows
+        if title in ("matmul", "matmul_transposed"):
+            return self.call(title, rows, x.cols, out.cols, *pointers)
+        if title == "scaled_dot_product_attention":
+            return self.call("attention", rows, matrices[1].rows, x.cols, out.cols, *pointers[:3], self.mask(*texts),
+                             pointers[3], scratch)
+        if not isinstance(function, Layer):
+            return self.call(title, rows, x.cols, *["1.0f"] * (title == "softmax"), *pointers)
+        name, part = f"&{self.called[function.path]}", self.parts[function.path]
+        if title == "Linear":
             weights = c_source.kind("tinyattn_linear", part.tree)
-            return self.call("linear_forward", weights, name, rows, source.extents[-1], result.extents[-1], *inputs,
-                             out, scratch)
-        if kind in ("LayerNorm", "RmsNorm"):
-            return self.call("normalize", name, rows, source.extents[-1], *inputs, out)
-        if kind == "Embedding":
-            return self.lookup(self.called[path], len(part.tree["weight"]), result.extents[-1], source, *inputs, out)
-        if len(source.extents) > 2:
-            self.refuse(f"a batch of {path}")
-        if kind == "Conv1d":
-            return self.call("conv1d", name, rows, *inputs, out, scratch)
-        if kind == "MultiHeadAttention" and len(inputs) == 1 and mask == "NULL":
-            return self.call("forward", name, rows, *inputs, out, scratch)
-        if kind == "MultiHeadAttention":
-            inputs = inputs if len(inputs) > 1 else inputs * 3
-            return self.call("cross_forward", name, rows, arguments[-2].extents[-2], *inputs, mask, out, scratch)
-        if mask != "NULL":
-            self.refuse(f"a mask of {path}, which is no MultiheadAttention")
-        return self.call("encoder_forward", name, *inputs, rows, out, scratch)
+            return self.call("linear_forward", weights, name, rows, x.cols, out.cols, *pointers, scratch)
+        if title in OF_ROWS:
+            return self.call("normalize", name, rows, x.cols, *pointers)
+        if title == "Conv1d":
+            groups = part.config.get("groups", 0)
+            group = "" if not groups else "[i]" if x.count == groups else f"[i % {groups}]"
+            return self.call("conv1d", name + group, rows, *pointers, scratch)
+        if title == "MultiHeadAttention" and len(pointers) == 2 and not texts:
+            return self.call("forward", name, rows, *pointers, scratch)
+        if title == "MultiHeadAttention":
+            *inputs, result = pointers
+            return self.call("cross_forward", name, rows, matrices[-2].rows, *inputs * (3 if len(inputs) == 1 else 1),
+                             self.mask(*texts) if texts else "NULL", result, scratch)
+        if texts:
+            self.refuse(f"a mask of {function.path}, which is no MultiheadAttention")
+        return self.call("encoder_forward", name, pointers[0], rows, pointers[1], scratch)
 
-    def mask(self, text):
-        """Defines a mask of attention, once, and returns its address."""
-        if text == "tinyattn::NoMask{}":
-            return "NULL"
-        if text == "tinyattn::Causal{}":
-            return self.defined_mask("causal", "CAUSAL")
-        found = next(mask for mask in self.low.members.masks if mask.name == text)
-        kind, member, of_numbers = ("BLOCK_MASK", "flags", "bool") if found.tensor.dtype == torch.bool else (
-            "ADDITIVE_MASK", "addends", "float")
-        rows = found.tensor.reshape(-1, found.tensor.shape[-1]).tolist()
-        one_row = c_source.initializer(found.tensor.dim() == 1)
-        return self.defined_mask(text, kind, f".one_row = {one_row}, .{member} = ", rows, of_numbers)
+    # --- Elements ---
 
-    def defined_mask(self, name, kind, members="", rows=(), type=""):
-        own = self.called.get(f"mask {name}")
-        if own is None:
-            own = self.free(f"mask {name}")
-            elements = self.to.array(f"{own}_elements", rows, type, mask_element) if rows else ""
-            self.to.add("tinyattn_mask", own, f"{{.kind = TINYATTN_{kind}, {members}{elements}}}".replace(", }", "}"))
-        return f"&{own}"
+    def of_elements(self, function, *places):
+        """Returns the statements of a function of elements, or of what moves them. Numbers are text."""
+        *given, out = places
+        if function == "elementwise":
+            return self.elementwise(given[0].rpartition(":")[2], given[1:], out)
+        if function in (*OPERATORS, "multiply", *ACTIVATIONS):
+            return self.elementwise(function, given, out)
+        if function.startswith("reduce<"):
+            return self.reduce(set(map(int, re.findall(r"\d+", function))), *places)
+        if function == "masked_fill":
+            return for_each(f"{{0}} = {{2}} ? {given[2]} : {{1}};", out, given[0], self.table(given[1], "bool"))
+        if function == "gather":
+            return for_each(f"{{0}} = {given[0].name}[{{1}}];", out, self.table(given[1], "uint16_t"))
+        if function in ("concat_rows", "concat_columns"):
+            return self.joined(function, *places)
+        if function == "copy":
+            return for_each(f"{{0}} = {given[0]};", out) if isinstance(given[0], str) else copy(*places)
+        return self.refuse(function.partition("<")[0])
 
-    def lookup(self, table, count, width, tokens, x, out):
-        """Copies the rows of tokens. An unknown one ends the call."""
-        return [f"  for (size_t i = 0; i < {tokens.extents[-1]}; ++i) {{",
-                f"    if ({x}[i] >= {count}) return TINYATTN_UNKNOWN_TOKEN;",
-                f"    memcpy({out} + i * {width}, {table} + (size_t){x}[i] * {width}, {4 * width});", "  }"]
+    def elementwise(self, function, given, out, names="ijklmn"):
+        terms = [term for term in given if isinstance(term, Place)]
+        if function in OPERATORS:
+            a, b = (f"{{{1 + terms.index(term)}}}" if isinstance(term, Place) else term for term in given)
+            return for_each(f"{{0}} = {a} {OPERATORS[function]} {b};", out, *terms, names=names)
+        is_contiguous = [strides for _, strides in axes_of(out, *terms)] == [[1, 1]]
+        if function in ACTIVATIONS and is_contiguous and not self.has_functions:  # else that takes less flash
+            return self.call("activate", f"TINYATTN_{function.upper()}", math.prod(out.extents), terms[0].pointer(),
+                             out.pointer())
+        places = [term if isinstance(term, Place) else Place(f"&(const float){{{term}}}", (1,)) for term in given]
+        walk = self.walk(axes_of(out, *places, *places[-1:] * (3 - len(places))))  # other strides are ignored
+        pointers = [place.pointer() for place in places] + ["NULL"] * (3 - len(places))
+        return self.call("elementwise", f"&tinyattn_function_{function}", walk, *pointers, out.pointer())
 
-    def call_of_function(self, name, arguments, scratch):
-        operands = [argument for argument in arguments if isinstance(argument, Operand)]
-        pointers = list(map(self.pointer, operands))
-        first, out, size = operands[0], operands[-1], math.prod(operands[0].extents)
-        rows, cols = size // first.extents[-1], first.extents[-1]
-        if name in OPERATIONS:
-            return self.sum(OPERATIONS[name], arguments, pointers)
-        if name in ACTIVATIONS:
-            return self.call("activate", f"TINYATTN_{name.upper()}", size, *pointers)
-        if name == "softmax" and len(arguments) == 2:
-            return self.call("softmax", rows, cols, "1.0f", *pointers)
-        if name == "standardize":
-            return self.call("standardize", rows, cols, *pointers)
-        if name in ("mean", "largest") and len(first.extents) == 2:
-            return self.call(name, rows, cols, *pointers)
-        if name in ("matmul", "matmul_transposed") and len(out.extents) < 3:
-            matrices = [argument if isinstance(argument, str) else self.pointer(argument) for argument in arguments]
-            return self.call(name, rows, cols, out.extents[-1], *matrices)
-        if name == "scaled_dot_product_attention":
-            return self.call("attention", rows, operands[1].extents[0], cols, out.extents[-1], *pointers[:3],
-                             self.mask(arguments[3]), pointers[3], scratch)
-        if name == "multiply":
-            return self.product(arguments, pointers)
-        return self.moved(name, arguments, operands, pointers)
+    def reduce(self, axes, operation, x, out):
+        """Reduces axes of x: along these `out` has the stride 0, and along those that are kept another one."""
+        rank, name = len(x.extents), operation.rpartition(":")[2].replace("{", "_").removesuffix("}")
+        if re.search(r"_(?![01]$)\d", name):
+            self.refuse(f"{name.replace('_', ' of the correction ')}")
+        kept = Place("", [1 if axis in axes else extent for axis, extent in enumerate(x.extents)])
+        walk = self.walk([(x.extents[axis], (kept.stride_of(axis), x.stride_of(axis))) for axis in range(-rank, 0)])
+        function = "reduce_to_index" if name in ("argmax", "argmin") else "reduce"
+        return self.call(function, f"&tinyattn_reduction_{name}", walk, x.pointer(), out.pointer())
 
-    def product(self, arguments, pointers):
-        """Multiplies with a row, a number or element by element. A compiler could contract a product and a sum in loops
-        of C to one operation that rounds once, but not (x - 0) * factor of the library."""
-        x, *_, out = pointers
-        size, cols = math.prod(arguments[0].extents), arguments[0].extents[-1]
-        if isinstance(arguments[1], Operand):
-            factor, cols = pointers[1], math.prod(arguments[1].extents)
-            if cols == size and factor == out:
-                x, factor = factor, x
-        else:
-            number = float(arguments[1].removesuffix("f"))
-            factor = self.to.array(self.free(f"factor {len(self.called)}"), [array.array("f", [number] * cols)])
-        self.most_zeros = max(self.most_zeros, cols)
-        return self.call("standardize", size // cols, cols, x, f"{self.name}_zeros", factor, out)
-
-    def sum(self, sign, arguments, pointers):
-        """Adds or subtracts, element by element, a row or a number."""
-        (x, *_, out), size = map(in_brackets, pointers), math.prod(arguments[0].extents)
-        if not isinstance(arguments[1], Operand):
-            return [f"  for (size_t i = 0; i < {size}; ++i) {out}[i] = {x}[i] {sign} {arguments[1]};"]
-        other, cols = in_brackets(pointers[1]), math.prod(arguments[1].extents)
-        if cols == size:
-            return [f"  for (size_t i = 0; i < {size}; ++i) {out}[i] = {x}[i] {sign} {other}[i];"]
-        return [f"  for (size_t i = 0; i < {size // cols}; ++i)", f"    for (size_t j = 0; j < {cols}; ++j)",
-                f"      {out}[{cols} * i + j] = {x}[{cols} * i + j] {sign} {other}[j];"]
-
-    def moved(self, name, arguments, operands, pointers):
-        """Returns the statements of what only moves numbers."""
-        sizes, (*_, out) = [4 * math.prod(operand.extents) for operand in operands], pointers
-        if name == "row":
-            cols = operands[0].extents[-1]
-            return [f"  memcpy({out}, {pointers[0]} + {int(arguments[1]) * cols}, {4 * cols});"]
-        if name == "concat_rows":
-            return [f"  memcpy({out}, {pointers[0]}, {sizes[0]});",
-                    f"  memcpy({out} + {sizes[0] // 4}, {pointers[1]}, {sizes[1]});"]
-        if name == "concat_columns":
-            first, second = (size // 4 // (sizes[-1] // 4 // operands[-1].extents[-1]) for size in sizes[:2])
-            row = f"{out} + i * {first + second}"
-            return [f"  for (size_t i = 0; i < {sizes[0] // 4 // first}; ++i) {{",
-                    f"    memcpy({row}, {pointers[0]} + i * {first}, {4 * first});",
-                    f"    memcpy({row} + {first}, {pointers[1]} + i * {second}, {4 * second});", "  }"]
-        if name == "transpose":
-            (rows, cols), out = operands[0].extents, in_brackets(out)
-            return [f"  for (size_t i = 0; i < {rows}; ++i)", f"    for (size_t j = 0; j < {cols}; ++j)",
-                    f"      {out}[{rows} * j + i] = {in_brackets(pointers[0])}[{cols} * i + j];"]
-        return self.refuse(f"{name} of these arguments" if name in ("softmax", "mean", "matmul") else name)
+    def joined(self, function, first, second, out):
+        """Copies one to the beginning of each row, or of all, and another one behind it."""
+        rows = math.prod(out.extents[:-1]) if function == "concat_columns" else 1
+        widths = [math.prod(place.extents) // rows for place in (first, second)]
+        lines = []
+        for place, width, begin in zip((first, second), widths, (0, widths[0])):
+            shape = ((rows, width), (sum(widths), 1)) if function == "concat_columns" else (place.extents, None)
+            lines += copy(place, Place(out.name, *shape, out.offset + begin))
+        return lines
 
 
-def in_brackets(pointer):
-    return f"({pointer})" if " " in pointer else pointer
-
-
-def mask_element(item):
-    return "-INFINITY" if item == -math.inf else c_source.initializer(item)
+def matrix_of(operand, of_rows, groups):
+    """Returns an Operand as Rows: all of its rows, the matrices of a batch, or groups of columns."""
+    if isinstance(operand, Rows):
+        return operand
+    *outer, cols = operand.extents
+    rows = math.prod(outer) if of_rows or operand.stride is not None else math.prod(outer[-1:])
+    stride, count = operand.stride or cols, math.prod(outer) // rows
+    leading = [(count, rows * cols)] * (count > 1) + [(groups, cols // groups)] * (groups > 1)
+    return Rows(operand.object, tuple(leading), rows, cols // groups, stride, operand.offset)

@@ -4,23 +4,14 @@ import torch
 
 from ..errors import ExportError, printable
 
-DROPOUTS = (torch.nn.modules.dropout._DropoutNd,)
-BATCH_NORMS = (torch.nn.modules.batchnorm._BatchNorm,)
-
-
-TRAINING = ("{} is in training, where it draws random numbers or takes the statistics of a batch",
-            "call .eval() of the whole module before the export")
-
 
 def in_training(net):
     """Returns the first module in a module that draws random numbers or takes the mean of a batch, or None."""
-    return next((module for module in net.modules() if differs_in_training(module)), None)
-
-
-def differs_in_training(module):
-    drops = isinstance(module, DROPOUTS) and module.p > 0
-    drops_weights = isinstance(module, (torch.nn.MultiheadAttention, torch.nn.RNNBase)) and module.dropout > 0
-    return module.training and (drops or drops_weights or isinstance(module, BATCH_NORMS))
+    def differs(module):
+        drops = isinstance(module, torch.nn.modules.dropout._DropoutNd) and module.p > 0
+        drops_weights = isinstance(module, (torch.nn.MultiheadAttention, torch.nn.RNNBase)) and module.dropout > 0
+        return drops or drops_weights or isinstance(module, torch.nn.modules.batchnorm._BatchNorm)
+    return next((module for module in net.modules() if module.training and differs(module)), None)
 
 
 def check_module(net):
@@ -44,24 +35,31 @@ def has_tokens(example):
 
 
 def tensors_of(example):
-    """Returns the inputs of a call as a tuple: an example is a tensor, or a tuple of tensors."""
+    """Returns the inputs of a call as a tuple: an example is a tensor, or a tuple of tensors, or of tuples of these."""
     if isinstance(example, (list, dict)) or example == ():
         raise ExportError("example must be one tensor, or a tuple of tensors if forward has several inputs")
     return example if isinstance(example, tuple) else (example,)
 
 
+def batch_axes(example):
+    """Returns which axes may be a batch of one: the first, or the second, where tokens or layers come first."""
+    rank = 2 if has_tokens(example) else 3
+    return [axis for axis in (0, 1) if example.shape[axis:axis + 1] == (1,) and example.dim() >= (rank if axis else 2)]
+
+
 def check_example(example):
-    """Returns the extents of an input in C++: without a batch of one in front."""
+    """Returns the extents of an input in C++: without a batch of one."""
     if not isinstance(example, torch.Tensor) or example.dim() == 0 or 0 in example.shape:
         raise ExportError("example must be one tensor that is not empty, or a tuple of such tensors")
-    if not has_tokens(example) and example.dtype != torch.float32:
-        raise ExportError(f"example is of {example.dtype}, and must be of float32, or of int64 for tokens")
+    if not has_tokens(example) and example.dtype not in (torch.float32, torch.bool):
+        raise ExportError(f"example is of {example.dtype}, and must be of float32 or bool, or of int64 for tokens")
     if has_tokens(example) and (example.min() < 0 or example.max() > 65535):
         raise ExportError("example has a token that is not from 0 to 65535")
     if not torch.isfinite(example).all():
         raise ExportError("example has a number that is not finite")
     batch, *rest = example.shape
-    if batch != 1 and len(rest) > (0 if has_tokens(example) else 1):
+    axes = batch_axes(example)
+    if not axes and len(rest) > (0 if has_tokens(example) else 1):
         raise ExportError(f"example is a batch of {batch}: give one element, example[:1]; where tokens come "
-                          "first, leave the batch out")
-    return tuple(rest) if batch == 1 and rest else tuple(example.shape)
+                          "first, example[:, :1]")
+    return tuple(extent for axis, extent in enumerate(example.shape) if axis not in axes[:1])

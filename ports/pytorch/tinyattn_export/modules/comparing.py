@@ -3,12 +3,12 @@
 steps, and what was lowered must compute what PyTorch computes."""
 import torch
 
-from ..errors import printable
+from ..errors import ExportError, printable
 from .checks import has_tokens
 from .evaluating import Memory
 from .lowering import ancestors, dependents
 from .signature import leaves
-from .table import title
+from .table import title, writes_in_place
 from .tracing import check, private, trace
 from .values import Value, numbered
 
@@ -21,24 +21,22 @@ MOST_NOISE = 8  # times the difference that float32 makes to float64
 def vocabulary_of(tracer, name):
     """Returns how many tokens the smallest Embedding has that the input of a name is given to, or None."""
     (source,) = (node for node in tracer.graph.nodes if node.op == "placeholder" and node.target == name)
-    called = [tracer.root.get_submodule(node.target) for node in tracer.graph.nodes
-              if node.op == "call_module" and source in ancestors(node)]
-    return min((module.num_embeddings for module in called if isinstance(module, torch.nn.Embedding)), default=None)
+    return min((len(tracer.value(node.args[1])) for node in tracer.graph.nodes
+                if node.target is torch.nn.functional.embedding and source in ancestors(node)), default=None)
 
 
 def drawn(tracer, examples, seed):
     """Returns inputs like the examples: tokens of the vocabulary, or numbers that differ from those of the example as
     these do from their neighbours."""
     generator = torch.Generator().manual_seed(seed)
-    return [drawn_tokens(example, vocabulary_of(tracer, name), generator) if has_tokens(example)
-            else drawn_numbers(example, generator) for name, example in zip(tracer.examples, examples)]
-
-
-def drawn_tokens(example, vocabulary, generator):
-    return torch.randint(vocabulary or int(example.max()) + 1, example.shape, generator=generator, dtype=example.dtype)
+    return [torch.randint(vocabulary_of(tracer, name) or int(example.max()) + 1, example.shape, generator=generator,
+                          dtype=example.dtype) if has_tokens(example) else drawn_numbers(example, generator)
+            for name, example in zip(tracer.examples, examples)]
 
 
 def drawn_numbers(example, generator):
+    if example.dtype == torch.bool:
+        return torch.rand(example.shape, generator=generator) < 0.5
     spreads = [example.std(axis, keepdim=True).expand_as(example) for axis in range(example.dim())
                if example.shape[axis] > 1] or [torch.zeros_like(example)]
     spread = torch.stack(spreads).amin(0)
@@ -56,7 +54,7 @@ def steps_of(tracer):
             raise tracer.refused(node, f"a tensor of its own kind, {type(value).__name__}",
                                  "make a plain tensor of it, or say is_causal=True if it is a mask")
         return value.shape, None if node in dependent else value.detach().clone()
-    written = {node.args[0] for node in tracer.graph.nodes if node.args and tracer.writes(node)}
+    written = {node.args[0] for node in tracer.graph.nodes if node.args and writes_in_place(node)}
     dependent = dependents(tracer.graph, written)
     return [(node, node.format_node(), *result(node)) for node in tracer.graph.nodes]
 
@@ -87,6 +85,8 @@ def check_steps(low, inputs, outputs, examples, wanted):
             for memory in memories:
                 for step in own:
                     memory.run(step)
+        except ExportError as error:  # of calls that do not fit together
+            raise low.tracer.refused(node, *[*str(error).split(": ", 1), REPORT][:2]) from None
         except Exception as error:  # of any kind: a lowering is wrong, or not known here
             raise low.tracer.refused(node, f"what would be exported of {title(node)} cannot be computed "
                                      f"({printable(error)})", REPORT) from None
@@ -102,7 +102,7 @@ def results_of(low, node, own, outputs, wanted):
     if node.op == "output":
         return [(Value(out, numbered(tuple(tensor.shape))), tensor) for out, tensor in zip(outputs, wanted)]
     # A layer that a batch norm is folded into has the result of the norm.
-    value = low.values.get(node) if own and not low.folded.get(node.target) else None
+    value = low.values.get(node) if own and not low.folded.get(node) else None
     written = {object for step in own for object in (*step.objects(), step.writes.resolved())}
     return [pair for pair in pairs_of(value, low.tracer.value(node) if own else None) if pair[0].object.resolved() in written]
 
@@ -115,9 +115,8 @@ def pairs_of(value, of_pytorch):
 
 
 def difference(wanted, single, double):
-    """Returns the largest difference from what PyTorch computes, or 0 if rounding explains it.
-    Where PyTorch has no number, there is nothing to compare. What is exact is no measure: it may be
-    the -1e9 of a mask."""
+    """Returns the largest difference from what PyTorch computes, or 0 if rounding explains it. Where PyTorch has no
+    number, there is nothing to compare. What is exact is no measure: it may be the -1e9 of a mask."""
     inexact = torch.isfinite(wanted) & (wanted != double)
     if not inexact.any():
         return 0
@@ -135,7 +134,7 @@ def check_export(steps, net, examples, found):
         others = drawn(low.tracer, examples, seed)
         check_same(low.tracer, steps, steps_of(trace(private(net, others), others)))
         low.tracer.begin_anew(others)
-        of_others = [tensor.detach() for _, tensor in leaves(check(low.tracer, low.net, others))]
+        of_others = [tensor.detach().float() for _, tensor in leaves(check(low.tracer, low.net, others))]
         if all(torch.isfinite(tensor).all() for tensor in of_others):
             check_steps(low, found.inputs, found.outputs, others, of_others)
             checked.append((others, of_others))

@@ -4,31 +4,16 @@ import functools
 import math
 
 import torch
+from torch.nn.functional import interpolate as resampled
 
-from . import functions
+from . import moves
+from .convolutions import scale_and_shift
 from .elementwise import mapped
 from .reductions import NORMS, reduced
-from .table import lowers
-from .values import Constant, Value, leaves
+from .table import Functions, lowers
+from .values import Constant
 
-
-class Functions:
-    """f.NAME(...) adds the steps of a function or method of PyTorch, or computes it if all arguments are constant."""
-
-    def __init__(self, low):
-        self.low = low
-
-    def __getattr__(self, name):
-        def call(*args, **kwargs):
-            low, called = self.low, self.low.called
-            if not any(isinstance(each, Value) for each in leaves((args, kwargs))):
-                given = [argument.tensor if isinstance(argument, Constant) else argument for argument in args]
-                return Constant(getattr(torch, name)(*given, **kwargs), called)
-            try:
-                return functions.named(low, low.node, name, args, kwargs)
-            finally:
-                low.called = called
-        return call
+LARGEST = torch.finfo(torch.float32).max
 
 
 def composed(*names):
@@ -41,16 +26,15 @@ def composed(*names):
 
 
 COMPOSED = {
-    "neg": lambda f, input: f.mul(input, -1.0),
+    **dict.fromkeys(("neg", "negative"), lambda f, input: f.mul(input, -1.0)),
     "square": lambda f, input: f.mul(input, input),
     "addcmul": lambda f, input, tensor1, tensor2, value=1: mapped(
         f.low, "fma", tensor1, f.mul(tensor2, value) if value != 1 else tensor2, input),
     "addcdiv": lambda f, input, tensor1, tensor2, value=1: f.add(input, f.truediv(tensor1, tensor2), alpha=value),
     "lerp": lambda f, input, end, weight: mapped(f.low, "lerp", input, end, weight),
-    "log_softmax": lambda f, input, dim, dtype=None, _stacklevel=3: f.sub(input, f.logsumexp(input, dim, True)),
     "softmin": lambda f, input, dim, dtype=None, _stacklevel=3: f.softmax(f.neg(input), dim),
-    "logaddexp": lambda f, input, other: f.add(
-        f.maximum(input, other), f.log1p(f.exp(f.neg(f.abs(f.sub(input, other)))))),
+    "logaddexp": lambda f, input, other: f.add(f.maximum(input, other), f.log1p(f.exp(f.where(
+        f.eq(input, other), 0.0, f.neg(f.abs(f.sub(input, other))))))),
     "logit": lambda f, input: f.log(f.truediv(input, f.rsub(input, 1.0))),
     "rad2deg": lambda f, input: f.mul(input, 180 / math.pi),
     "deg2rad": lambda f, input: f.mul(input, math.pi / 180),
@@ -61,12 +45,15 @@ COMPOSED = {
     "positive": lambda f, input: input,
     "isinf": lambda f, input: f.eq(f.abs(input), math.inf),
     "isfinite": lambda f, input: f.lt(f.abs(input), math.inf),
-    "nan_to_num": lambda f, input, nan=0.0: f.where(f.isnan(input), nan, input),
+    "nan_to_num": lambda f, input, nan=0.0, posinf=None, neginf=None: f.where(f.isnan(input), nan, f.clamp(
+        input, -LARGEST, LARGEST) if posinf is neginf is None else f.where(
+            f.eq(input, math.inf), LARGEST if posinf is None else posinf, f.where(
+                f.eq(input, -math.inf), -LARGEST if neginf is None else neginf, input))),
     "heaviside": lambda f, input, values: f.where(f.eq(input, 0), values, f.gt(input, 0)),
     "tanhshrink": lambda f, input: f.sub(input, f.tanh(input)),
     "softshrink": lambda f, input, lambd=0.5: f.sub(input, f.clamp(input, -lambd, lambd)),
-    "hardshrink": lambda f, input, lambd=0.5: f.where(f.gt(f.abs(input), lambd), input, 0.0),
-    "threshold": lambda f, input, threshold, value, inplace=False: f.where(f.gt(input, threshold), input, value),
+    "hardshrink": lambda f, input, lambd=0.5: f.where(f.le(f.abs(input), lambd), 0.0, input),
+    "threshold": lambda f, input, threshold, value, inplace=False: f.where(f.le(input, threshold), value, input),
     "leaky_relu": lambda f, input, negative_slope=0.01, inplace=False: mapped(
         f.low, "leaky_relu", input, negative_slope),
     "elu": lambda f, input, alpha=1.0, inplace=False: mapped(f.low, "elu", input, alpha),
@@ -80,7 +67,8 @@ COMPOSED = {
     "dist": lambda f, input, other, p=2: f.norm(f.sub(input, other), p),
     "pairwise_distance": lambda f, x1, x2, p=2.0, eps=1e-6, keepdim=False: f.norm(
         f.add(f.sub(x1, x2), eps), p, -1, keepdim),
-    "mse_loss": lambda f, input, target, reduction="mean": f.mean(f.square(f.sub(input, target))),
+    "mse_loss": lambda f, input, target, reduction="mean": {"mean": f.mean, "sum": f.sum, "none": lambda x: x}[reduction](
+        f.square(f.sub(input, target))),
     "dot": lambda f, input, other: f.sum(f.mul(input, other)),
     "outer": lambda f, input, vec2: f.mul(f.unsqueeze(input, -1), vec2),
     "cdist": lambda f, x1, x2, p=2.0, compute_mode=None: f.norm(f.sub(f.unsqueeze(x1, -2), f.unsqueeze(x2, -3)), p, -1),
@@ -104,6 +92,12 @@ def glu(f, input, dim=-1):
     return f.mul(first, f.sigmoid(gate))
 
 
+@composed("log_softmax")
+def log_softmax(f, input, dim, dtype=None, _stacklevel=3):
+    below = f.sub(input, f.amax(input, dim, True))  # exact near the largest, which large logits are not
+    return f.sub(below, f.logsumexp(below, dim, True))
+
+
 @composed("prelu")
 def prelu(f, input, weight):
     rest = max(len(input.shape) - 2, 0) if weight.tensor.numel() > 1 else 0
@@ -113,9 +107,47 @@ def prelu(f, input, weight):
 @composed("norm", "linalg_vector_norm", "linalg_norm")
 def norm(f, input, p=None, dim=None, keepdim=False, ord=None, dtype=None):
     p = ord if p is None else p
+    if p == 0:
+        return f.sum(f.ne(input, 0), dim, keepdim)
     if p in NORMS:
         return reduced(f.low, NORMS[p], input, dim, keepdim)
     return f.pow(f.sum(f.pow(f.abs(input), p), dim, keepdim), 1 / p)
+
+
+LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2), "log10": 1 / math.log(10)}
+
+
+@lowers(*LOGARITHMS)
+def logarithm(low, input):
+    """Of a softmax it is that of log_softmax, since the library's softmax is 0 below e^-69."""
+    factor, f = LOGARITHMS[low.called], Functions(low)
+    softmax, x, dim = low.softmaxes.get(getattr(input, "object", None), (None, None, None))
+    if softmax is None or (softmax.shape, softmax.view.stride()) != (input.shape, input.view.stride()):
+        return mapped(low, low.called, input)
+    return f.log_softmax(x, dim) if factor == 1 else f.mul(f.log_softmax(x, dim), factor)
+
+
+@composed("interpolate", "upsample")
+def interpolate(f, input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """Repeats elements, or computes products with the constants that PyTorch makes of a matrix of ones and zeros."""
+    given, wanted = input.shape[2:], f.low.tracer.value(f.low.node).shape[2:]
+    if mode.startswith("nearest") and not any(to % of for of, to in zip(given, wanted)):
+        sizes = [extent for of in given for extent in (of, 1)]
+        repeated = [extent for of, to in zip(given, wanted) for extent in (of, to // of)]
+        apart = f.reshape(input, (*input.shape[:2], *sizes))
+        return f.reshape(f.expand(apart, (*input.shape[:2], *repeated)), (*input.shape[:2], *wanted))
+    if mode.startswith("nearest"):
+        return moves.joined(f.low, lambda x: resampled(x.double(), size, scale_factor, mode).long(), [input])
+    if len(given) > 2 or mode == "area":
+        f.low.refuse(f"interpolate of mode {mode!r}", "take another mode, of one or two dimensions")
+    scales = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * len(given)
+    x, of_rows = f.movedim(input, 1, -1), {"linear": "bilinear"}.get(mode, mode)
+    for axis, (of, to, scale) in enumerate(zip(given, wanted, scales), 1):
+        by = ((of, to), None) if scale is None else (None, (1.0, scale))
+        weights = resampled(torch.eye(of)[None, None], *by, of_rows, align_corners)[0, 0].t()
+        weights = Constant(weights, f"{mode}_{of}_to_{to}")
+        x = f.movedim(f.matmul(weights, f.movedim(x, axis, -2)), -2, axis)
+    return f.movedim(x, -1, 1)
 
 
 @composed("cumsum")
@@ -165,10 +197,11 @@ def instance_norm(f, input, running_mean=None, running_var=None, weight=None, bi
 
 @composed("batch_norm")
 def batch_norm(f, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    scale = 1 / torch.sqrt(running_var.tensor.double() + eps) * (1 if weight is None else weight.tensor.double())
-    shift = -running_mean.tensor.double() * scale + (0 if bias is None else bias.tensor.double())
-    return scaled(f, input, *(Constant(part.float(), f"{f.low.name()}.{name}")
-                              for part, name in ((scale, "scale"), (shift, "shift"))))
+    if running_mean is None or training:
+        f.low.refuse("a batch norm without running statistics", "train with track_running_stats=True, and call .eval()")
+    parts = scale_and_shift(*(each and each.tensor for each in (running_mean, running_var, weight, bias)), eps)
+    return scaled(f, input, *(Constant(part.float(), f"{f.low.layer or f.low.name()}.{name}")
+                              for part, name in zip(parts, ("scale", "shift"))))
 
 
 # --- Products ---

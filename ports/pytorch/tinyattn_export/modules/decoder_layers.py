@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's decoders, which read the output of an encoder."""
 
-from ..decoders import DecoderRequest
-from . import attention
-from .attention_layers import add_call, mask_text, operands_of, settings_of, settings_of_layers
+from ..encoders import DecoderRequest
+from . import attention, written_layers
+from .attention_layers import add_call, argument_of, operands_of, settings_of, settings_of_layers
 from .table import lowers_module
 from .values import Value, numbered
 from .weighted import part_of
@@ -12,11 +12,15 @@ from .weighted import part_of
 def decoder_call(low, module, values, masks, source_masks, settings):
     """Adds the step of a decoder. `values`: tgt and memory."""
     settings, batch_first = settings
+    if low.in_c:
+        x, source = map(low.check_floats, values)
+        return written_layers.layers(low, low.module_of(low.node), x, settings, batch_first, masks, source,
+                                     source_masks)
     operands, views, swap = operands_of(low, values, batch_first)
     (tokens, source_tokens) = (view.shape[-2] for view in views)
     mask = attention.mask_of(low, *masks, tokens, tokens, true_is_masked=True)
     source_mask = attention.mask_of(low, *source_masks, tokens, source_tokens, true_is_masked=True)
-    if source_mask.causal and source_mask.text:
+    if source_mask.causal and source_mask.own:
         low.refuse("a causal memory_mask together with another", "give one mask")
     calls = low.members.calls.setdefault(low.node.target, [])
     calls.append((tokens, mask, source_tokens))
@@ -25,12 +29,11 @@ def decoder_call(low, module, values, masks, source_masks, settings):
         source_length=max(length for *_, length in calls), weights=low.members.weights, **settings),
         module.state_dict()))
 
-    def text():
-        of_text, of_source = mask_text(mask, calls), source_mask.argument(False)
-        if not of_text and not of_source:
-            return ""
-        return f"{of_text or 'tinyattn::NoMask{}, '}{of_source or 'tinyattn::NoMask{}'}, "
-    result = add_call(low, member, operands, text, operands[0].extents)
+    def arguments():
+        found = argument_of(mask, calls), source_mask.argument(False)
+        return [argument or "tinyattn::NoMask{}" for argument in found] if any(found) else found
+    masks = [*mask.arguments(lambda: arguments()[0]), *source_mask.arguments(lambda: arguments()[1])]
+    result = add_call(low, member, operands, masks, operands[0].extents)
     view = numbered(tuple(views[0].shape))
     return Value(result, view.transpose(0, 1) if swap else view)
 

@@ -6,7 +6,7 @@ import torch
 
 from .layout import literal
 from .table import lowers
-from .values import Constant, Value, numbered, strided
+from .values import Constant, Value, numbered, numbered_in, strided
 
 LIBRARY = {  # {name in PyTorch: name in tinyattn::function, where it is another}
     "abs": "absolute", "absolute": "absolute", "truediv": "divide", "pow": "power", "lt": "less", "gt": "greater",
@@ -37,7 +37,7 @@ def text_of(low, number):
 
 def mapped(low, function, *arguments):
     """Computes a function of tinyattn of each element of Values, Constants and numbers."""
-    numbers = [number_of(argument) if not isinstance(argument, Value) else None for argument in arguments]
+    numbers = [number_of(argument) for argument in arguments]
     values = [low.check_floats(argument) if number is None else None for argument, number in zip(arguments, numbers)]
     shapes = [argument.shape for argument in (*values, *arguments) if hasattr(argument, "shape")]
     shape = torch.broadcast_shapes(*shapes)
@@ -47,7 +47,9 @@ def mapped(low, function, *arguments):
         view, extents = full[0].view.view(shape), full[0].object.extents
         operands = [strided(value.object, extents, numbered(extents).stride(), 0) for value in full]
     else:
-        order, view = order_of_result(full, shape)
+        whole = (value.order() for value in full if value.shape == shape and value.is_whole())
+        order = next(whole, list(range(len(shape))))
+        view = numbered_in(order, shape)
         axes = [axis for axis in order if shape[axis] != 1] or order[-1:]
         extents = tuple(shape[axis] for axis in axes) or (1,)
         operands = [along(value, axes, len(shape)) for value in full]
@@ -56,13 +58,6 @@ def mapped(low, function, *arguments):
     in_place = [operand for operand in operands if operand.extents == extents]
     object = low.call("elementwise", f"tinyattn::function::{function}", *texts, extents=extents, in_place=in_place)
     return Value(object, view)
-
-
-def order_of_result(values, shape):
-    """Returns the axes of a result in the order in which a Value of its shape has them, and the view of the result."""
-    order = next((value.order() for value in values if value.shape == shape and value.is_whole()),
-                 list(range(len(shape))))
-    return order, numbered([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(len(shape))])
 
 
 def along(value, axes, rank):

@@ -13,9 +13,10 @@ from torch.nn import functional
 
 from ..layouts import INPUTS
 from ..settings import ACTIVATIONS
+from .elementwise import LIBRARY, NAMED
 from .members import Layer, part_of_tensor
 from .program import Scratch
-from .values import TOKEN, Operand
+from .values import TOKEN, Operand, places
 
 LOOP = re.compile(r"for \(std::size_t (\w) = 0; \1 < (\d+); \+\+\1\)( \{)?\s*")
 IN_PYTHON = [(re.compile(pattern), text) for pattern, text in (
@@ -23,7 +24,7 @@ IN_PYTHON = [(re.compile(pattern), text) for pattern, text in (
      r"\4.as_strided((\1, \2), (\3, 1), 0\5\6)"),
     (r"tinyattn::StridedView<(?:const )?[\w:]+, tinyattn::Extents<([^>]*)>, tinyattn::Strides<([^>]*)>>"
      r"\{&?(\w+)\.\w+(?:\(\)|\[(\d+)\])\}", r"viewed(\3, (\1,), (\2,), int('0\4'))"),
-    (r"tinyattn::function::(\w+)", r"functions['\1']"),
+    (r"tinyattn::AdditiveMask\{(\w+)\}", r"AdditiveMask(\1)"), (r"tinyattn::function::(\w+)", r"functions['\1']"),
     (r"tinyattn::reduction::(\w+)(?:\{(\d+)\})?", r"functools.partial(reductions['\1'], *[\2])"),
     (r"reduce<([\d, ]*)>\(", r"reduce((\1,), "),
     (r"(\w+_pool\dd)<(?:tinyattn::Size2d)?\{?([\w, ]+)\}?>\(", r"\1((\2), "),
@@ -86,6 +87,7 @@ COMPUTED = {
     **{f"{kind}_pool{rank}d": functools.partial(pool, f"{kind}_pool{rank}d", rank)
        for kind in ("max", "avg", "adaptive_max", "adaptive_avg") for rank in (1, 2)}}
 NAMES = {**{name: writes(compute) for name, compute in COMPUTED.items()}, "NoMask": Mask(), "Causal": Mask(causal=True),
+         "AdditiveMask": Mask,
          "columns": lambda count, x, first: x.narrow(1, first, count), "inf": math.inf,
          "single": lambda number: array.array("f", [number])[0]}
 
@@ -93,14 +95,13 @@ NAMES = {**{name: writes(compute) for name, compute in COMPUTED.items()}, "NoMas
 # --- Functions of each element, and reductions ---
 
 FUNCTIONS = {
-    **{name: getattr(torch, name, None) or getattr(functional, name) for name in (
-        "exp log log2 log10 log1p expm1 sqrt rsqrt tanh sigmoid erf absolute negative sign square reciprocal floor ceil "
-        "trunc round sin cos logical_not isnan hardswish hardsigmoid mish logsigmoid softsign selu lerp divide minimum maximum "
-        "less less_equal greater greater_equal not_equal logical_and logical_or remainder floor_divide clamp "
-        "add multiply subtract").split()},
-    "fma": lambda a, b, c: a * b + c, "leaky_relu": lambda x, slope: torch.where(x < 0, x * slope, x),
+    **{name: getattr(torch, name, None) or getattr(functional, name, None) for name in (
+        *NAMED, *LIBRARY.values(), "negative", "square", "selu", "lerp", "clamp", "add", "multiply", "subtract")},
+    "power": torch.pow, "equal": torch.eq, "fma": lambda a, b, c: a * b + c,
+    "leaky_relu": lambda x, slope: torch.where(x < 0, x * slope, x),
     "elu": lambda x, alpha: torch.where(x < 0, alpha * x.expm1(), x),
-    "celu": lambda x, alpha: torch.where(x < 0, alpha * (x / alpha).expm1(), x), "power": torch.pow, "equal": torch.eq, "select": lambda condition, a, b: torch.where(condition != 0, a, b)}
+    "celu": lambda x, alpha: torch.where(x < 0, alpha * (x / alpha).expm1(), x),
+    "select": lambda condition, a, b: torch.where(condition != 0, a, b)}
 REDUCTIONS = {  # of the last axis
     "sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "largest": lambda x: x.amax(-1),
     "smallest": lambda x: x.amin(-1), "product": lambda x: x.prod(-1), "norm": lambda x: x.norm(2, -1),
@@ -123,11 +124,8 @@ def reduce(axes, operation, x, out):
 
 def viewed(memory, extents, strides, first):
     """Returns a view of memory, or a copy if a stride is negative."""
-    if min(strides) >= 0:
-        return memory.as_strided(extents, strides, first)
-    places = first + sum(torch.arange(extent).mul(stride).view(-1, *[1] * (len(extents) - axis - 1))
-                         for axis, (extent, stride) in enumerate(zip(extents, strides)))
-    return memory.flatten()[places]
+    return memory.as_strided(extents, strides, first) if min(strides) >= 0 else memory.flatten()[
+        places(extents, strides, first)]
 
 
 NAMES.update(elementwise=elementwise, reduce=reduce, viewed=viewed, functions=FUNCTIONS, reductions=REDUCTIONS,
@@ -147,24 +145,16 @@ def norm(tree, x):
     return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + tree["epsilon"]) * tree["weight"]
 
 
-def convolution(config, tree, x, mask):
-    (height, width), groups = pair(config["kernel"]), config.get("groups", 1)
-    image = x.unflatten(-1, (-1, config["in"])) if x.dim() == 2 else x
-    weight = tree["weight"].view(height, width, -1, config["out"]).permute(3, 2, 0, 1)
-    out = functional.conv2d(image.movedim(-1, -3), weight, tree["bias"].flatten() if "bias" in tree else None,
-                            *(pair(config[name]) for name in ("stride", "padding")), pair(config.get("dilation", 1)),
-                            groups)
-    return out.movedim(-3, -1)
-
-
-def convolution_of_tokens(config, tree, x, mask):
-    of_row = {name: (0 if name == "padding" else 1, config[name])
-              for name in ("kernel", "stride", "padding", "dilation") if name in config}
-    return convolution({**config, **of_row}, tree, x.unsqueeze(-3), mask)
-
-
-def pair(size):
-    return size if isinstance(size, tuple) else (size, size)
+def convolution(rank, config, tree, x, mask):
+    def spread(name):
+        size = config.get(name, 1)
+        return size if isinstance(size, tuple) else (size,) * rank
+    image = x.unflatten(-1, (-1, config["in"])) if x.dim() == rank == 2 else x
+    weight = tree["weight"].view(*spread("kernel"), -1, config["out"]).permute(rank + 1, rank, *range(rank))
+    out = getattr(functional, f"conv{rank}d")(
+        image.movedim(-1, -rank - 1), weight, tree["bias"].flatten() if "bias" in tree else None,
+        *map(spread, ("stride", "padding", "dilation")), config.get("groups", 1))
+    return out.movedim(-rank - 1, -1)
 
 
 def attention(config, tree, query, key, value, mask, weights=None):
@@ -214,10 +204,10 @@ def recur(cell, tree, x, state, *out):
 
 
 LAYERS = {
+    **{f"Conv{rank}d": functools.partial(convolution, rank) for rank in (1, 2)},
     **dict.fromkeys(("LayerNorm", "RmsNorm"), lambda config, tree, x, mask: norm(tree, x)),
     "Linear": lambda config, tree, x, mask: linear(tree, x), "TransformerBlock": block, "Transformer": transformer,
-    "Embedding": lambda config, tree, x, mask: tree["weight"][x], "Conv1d": convolution_of_tokens,
-    "Conv2d": convolution, "MultiHeadAttention": attention,
+    "Embedding": lambda config, tree, x, mask: tree["weight"][x], "MultiHeadAttention": attention,
     "TransformerDecoder": lambda config, tree, x, memory, mask, memory_mask=Mask(): transformer(
         config, tree, x, mask, memory, memory_mask)}
 

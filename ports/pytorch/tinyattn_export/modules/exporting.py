@@ -4,15 +4,19 @@ import dataclasses
 
 import torch
 
+from ..desk import MOST_WHOLE
 from ..errors import ExportError, listing, printable
 from ..settings import WEIGHTS
 from . import aliasing, comparing, convolutions, header, writing
-from .checks import check_example, check_module, has_tokens, tensors_of
+from .checks import batch_axes, check_example, check_module, has_tokens, tensors_of
 from .lowering import Lowering
 from .members import is_in
 from .signature import leaves
 from .tracing import Alone, check, private, trace
 from .values import FLOAT, TOKEN, Object, Value, is_row_major, numbered
+
+
+RETURNED = (torch.float32, torch.int64, torch.int32, torch.bool)  # as floats in C++
 
 
 @dataclasses.dataclass
@@ -28,30 +32,28 @@ class Lowered:
 
     @property
     def wanted(self):
-        return [tensor.detach() for _, tensor in leaves(self.result)]
+        return [tensor.detach().float() for _, tensor in leaves(self.result)]
 
 
-def is_batch(examples, extents):
-    return any(len(own) < example.dim() for own, example in zip(extents, examples))
+def output_shape(tensor, examples, extents):
+    """Returns the extents of an output in C++: without the batch of one that an example had there."""
+    axes = {batch_axes(example)[0] for own, example in zip(extents, examples) if len(own) < example.dim()}
+    axis = next((axis for axis in (0, 1) if axis in axes and tensor.dim() > 1 + axis and tensor.shape[axis] == 1), None)
+    return tuple(extent for i, extent in enumerate(tensor.shape) if i != axis) or (1,)
 
 
-def output_shape(shape, has_batch):
-    """Returns the extents of an output in C++: without the batch that was in front of an example."""
-    return tuple(shape[1:] if has_batch and len(shape) > 1 and shape[0] == 1 else shape) or (1,)
-
-
-def lowered(tracer, net, examples, extents, weights):
+def lowered(tracer, net, examples, extents, weights, in_c=False):
     """Returns a module as Lowered."""
     tracer.begin_anew(examples)
-    low = Lowering(tracer, net, weights)
-    low.folded = convolutions.fold_batch_norms(tracer, net)
+    low = Lowering(tracer, net, weights, in_c)
+    low.folded = convolutions.fold_batch_norms(tracer)
     inputs = [Object(name, own, "input", TOKEN if has_tokens(example) else FLOAT)
               for name, own, example in zip(tracer.examples, extents, examples)]
     values = [Value(x, numbered(tuple(example.shape))) for x, example in zip(inputs, examples)]
     results = [value for _, value in leaves(low.run(tracer.graph, dict(zip(tracer.examples, values))))]
     found = Lowered(low, inputs, [], check(tracer, net, examples), extents)
-    check_results(results, found.wanted)
-    found.outputs = [Object(name, output_shape(tensor.shape, is_batch(examples, extents)), "out")
+    check_results(results, [tensor for _, tensor in leaves(found.result)])
+    found.outputs = [Object(name, output_shape(tensor, examples, extents), "out")
                      for name, tensor in leaves(found.result)]
     give(low, results, found.outputs)
     return found
@@ -61,8 +63,10 @@ def check_results(results, wanted):
     if not wanted:
         raise ExportError("forward returns nothing")
     for tensor in wanted:
-        if tensor.dtype != torch.float32:
+        if tensor.dtype not in RETURNED:
             raise ExportError(f"forward returns a tensor of {tensor.dtype}: return float32, as .float() gives")
+        if tensor.dtype != torch.float32 and (tensor.double().abs() > MOST_WHOLE).any():
+            raise ExportError(f"forward returns a whole number above {MOST_WHOLE}, which floats do not hold: return less")
         if not torch.isfinite(tensor).all():
             raise ExportError("what PyTorch computes of the example is not finite: give another example")
     if not any(isinstance(result, Value) for result in results):
@@ -127,8 +131,8 @@ def give(low, results, outputs):
 
 
 def again(found):
-    """Returns the same, lowered once more: steps and names are changed when they are written."""
-    other = lowered(found.low.tracer, found.low.net, found.checked[0][0], found.extents, found.low.members.kinds)
+    """Returns the same, lowered once more for C: steps and names are changed when they are written."""
+    other = lowered(found.low.tracer, found.low.net, found.checked[0][0], found.extents, found.low.members.kinds, True)
     other.checked = found.checked
     return other
 
@@ -136,8 +140,11 @@ def again(found):
 def files(net, example, path, name, binary, weights):
     """Returns {path: content} of the header and, if it is asked for, the binary; and the module as Lowered."""
     check_module(net)
-    found = checked(net, tensors_of(example), kinds_of(net, weights))
-    structs = writing.Structs(found.low.net, found.low.members.finished, found.low.members.configs)
+    inputs = tensors_of(example)
+    examples = tuple(tensor for _, tensor in leaves(inputs))
+    others = any(not isinstance(item, torch.Tensor) for item in inputs)
+    found = checked(Alone(net, inputs).train(net.training) if others else net, examples, kinds_of(net, weights))
+    structs = writing.Structs(found.low.net, found.low.members)
     if binary is not None and not structs.parts:
         raise ExportError("the module has no weights, which a binary would hold")
     slots = found.low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")

@@ -22,12 +22,10 @@ class Attention:
     title = "attention"
 
 
-def kind(node, net):
+def kind(node):
     """Returns the name of what a step computes, or nothing if it has an option that changes this."""
     if node.kwargs.get("alpha", 1) != 1 or node.kwargs.get("rounding_mode"):
         return ""
-    if node.op == "call_module":
-        return type(net.get_submodule(node.target)).__name__.lower()
     return name_of(node) if node.op in ("call_function", "call_method") else node.op
 
 
@@ -35,11 +33,6 @@ def argument(node, position, *names):
     if len(node.args) > position:
         return node.args[position]
     return next((node.kwargs[name] for name in names if name in node.kwargs), None)
-
-
-def is_last_axis(node, net, rank):
-    dim = net.get_submodule(node.target).dim if node.op == "call_module" else argument(node, 1, "dim")
-    return dim in (-1, rank - 1)
 
 
 def number(value, tracer, constants):
@@ -55,17 +48,17 @@ def is_for_all_heads(mask):
     return mask.dim() < 3 or torch.equal(matrices, matrices[:1].expand_as(matrices))
 
 
-def attention_of(tracer, net, node, constants):
+def attention_of(tracer, node, constants):
     """Returns the Attention whose last product is this node, or None."""
-    if kind(node, net) not in ("matmul", "bmm") or not isinstance(argument(node, 1, "other", "mat2"), torch.fx.Node):
+    if kind(node) not in ("matmul", "bmm") or not isinstance(argument(node, 1, "other", "mat2"), torch.fx.Node):
         return None
     inner, mask, filled, scale, at, softmax = [], None, False, 1.0, node.args[0], False
     while isinstance(at, torch.fx.Node) and len(at.users) == 1 and at.args:
-        what, other = kind(at, net), argument(at, 1, "other", "mask")
+        what, other = kind(at), argument(at, 1, "other", "mask")
         inner.append(at)
         if what in ("dropout", "contiguous", "float"):
             pass
-        elif what == "softmax" and not softmax and is_last_axis(at, net, tracer.value(at).dim()):
+        elif what == "softmax" and not softmax and argument(at, 1, "dim") in (-1, tracer.value(at).dim() - 1):
             softmax = True
         elif not softmax:
             return None
@@ -88,8 +81,8 @@ def attention_of(tracer, net, node, constants):
     return None
 
 
-def written_out(tracer, net, constants):
+def written_out(tracer, constants):
     """Returns {node: what it is the last step of}, an Attention or what is Written."""
-    found = {node: attention_of(tracer, net, node, constants) or recognizing.recognized(tracer, net, node, constants)
+    found = {node: attention_of(tracer, node, constants) or recognizing.recognized(tracer, node, constants)
              for node in tracer.graph.nodes}
     return {node: whole for node, whole in found.items() if whole}

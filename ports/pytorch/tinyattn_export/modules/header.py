@@ -11,16 +11,18 @@ from ..safetensors import compose as compose_safetensors
 from ..settings import ACTIVATIONS
 from .layout import broken, configuration
 from .signature import types
+from .values import numbers_of
 
-POOLS = [f"{kind}_pool{rank}d" for rank in (1, 2) for kind in ("max", "avg", "adaptive_max", "adaptive_avg")]
 NEEDED = {  # {header: what needs it}
     "activation": ("standardize", *ACTIVATIONS), "arithmetic": ("add", "subtract", "multiply"),
     "attention": ("scaled_dot_product_attention",), "lifetime": ("begin_lifetime",),
     "mask": ("Causal", "NoMask", "BlockMask", "AdditiveMask", "masked_fill"),
-    "matmul": ("matmul", "matmul_transposed"), "pooling": ("mean", "largest", *POOLS), "softmax": ("softmax",),
+    "matmul": ("matmul", "matmul_transposed"), "softmax": ("softmax",),
     "elementwise": ("elementwise",), "reduce": ("reduce",), "strided": ("copy", "StridedView"),
     "tensor": ("concat_rows", "concat_columns", "transpose", "row", "columns", "Matrix", "Vector", "Tensor"),
     "token": ("Token",),
+    "pooling": ["mean", "largest", *(f"{kind}_pool{rank}d" for rank in (1, 2)
+                                     for kind in ("max", "avg", "adaptive_max", "adaptive_avg"))],
 }
 FORMATTED = ("// clang-format off\n", "// clang-format on\n")
 ERROR = """\
@@ -76,7 +78,7 @@ def includes(structs, code, binary):
 
 def constant(type, tensor):
     """Returns the definition of an example."""
-    return f"inline constexpr Model::{type} example_{type.lower()} = {braces([tensor.flatten().tolist()], '')};\n"
+    return f"inline constexpr Model::{type} example_{type.lower()} = {braces([numbers_of(tensor)], '')};\n"
 
 
 def example_error(found, binary):
@@ -93,22 +95,17 @@ def example_error(found, binary):
         compare="\n".join(f"  compare({out.name}, {wanted});" for (_, wanted), out in zip(pairs, found.outputs)))
 
 
-def in_flash(structs):
-    """Returns the weights as a constant."""
-    tree = {name: field.tree for name, field in structs.fields.items()}
-    begin, end = FORMATTED
-    return f"{begin}inline constexpr Model model = {braces(tree, '')};\n{end}\n"
-
-
 def compose(net, name, structs, model, found, binary):
     """Returns the text of the header of a module that is `found`, as Lowered."""
     code, (begin, end) = "\n".join(model), FORMATTED
     configs = "".join("\n".join([f"inline constexpr {type} {config} = {{", *configuration(members, "    "), "};\n\n"])
-                      for config, type, members in structs.configs.values())
+                      for config, type, members in found.low.members.configs.values())
     examples, wanted = found.checked[0]
+    tree = {name: field.tree for name, field in structs.fields.items()}
+    weights = f"{begin}inline constexpr Model model = {braces(tree, '')};\n{end}" if binary is None else in_binary(
+        "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name))
     tensors = [*zip(types("Input", found.inputs), examples), *zip(types("Output", found.outputs), wanted)]
     body = "".join([
-        configs, code, "\n\n", in_flash(structs) if binary is None else in_binary(
-            "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name)) + "\n",
-        begin, "\n".join(constant(*each) for each in tensors), end, "\n", example_error(found, binary)])
+        configs, code, "\n\n", weights, "\n", begin, "\n".join(constant(*each) for each in tensors), end, "\n",
+        example_error(found, binary)])
     return text_of(comment(net, structs), includes(structs, code, binary is not None), name, body)

@@ -8,10 +8,11 @@ from .. import c_source, names
 from ..errors import printable
 from ..header import PRODUCER
 from . import c_steps
+from .c_walks import type_of
 from .header import comment
 from .layout import literal
 from .signature import name_parameters
-from .values import TOKEN
+from .values import Addends, numbers_of
 
 HEADER = """\
 #ifndef {guard}
@@ -66,13 +67,9 @@ float {name}_example_error({name}_workspace* workspace) {{
 
 
 def example(tensor, type, name):
-    numbers = [literal(number) if type == "float" else str(number) for number in tensor.flatten().tolist()]
+    numbers = [literal(number) if type == "float" else str(number) for number in numbers_of(tensor)]
     lines = [", ".join(numbers[i:i + 8]) for i in range(0, len(numbers), 8)]
     return f"const {type} {name}[{len(numbers)}] = {{\n  {(chr(10) + '  ').join(f'{line},' for line in lines)}\n}};\n"
-
-
-def type_of(object):
-    return "uint16_t" if object.element == TOKEN else "float"
 
 
 def example_error(found, name):
@@ -100,6 +97,10 @@ def files(net, found, path, name):
     path = str(pathlib.Path(path).with_suffix(".h"))
     c_source.check_path(path)
     names.check_c(name)
+    for step in found.low.program.steps:
+        if any(isinstance(part, Addends) for part in step.text):
+            raise found.low.tracer.refused(step.node, "in C there is nothing for a mask that depends on the input",
+                                           "write a header of C++, NAME.hpp")
     name_parameters(found.inputs, found.outputs, [*found.low.program.names, "largest", "larger"])
     parts, objects = found.low.members.finished, [*found.inputs, *found.outputs]
     writer, file_name = c_steps.Writer(found, parts, name), pathlib.Path(path).name
@@ -114,11 +115,11 @@ def files(net, found, path, name):
         examples="\n".join(f"extern const {type_of(object)} {name}_example_{object.name}[{object.size}];"
                            for object in objects))
     forward = f"{signature} {{\n{body(found, writer)}\n  return status;\n}}\n"
-    zeros = [f"static const float {name}_zeros[{writer.most_zeros}];\n"] if writer.most_zeros else []
     examples = [example(tensor, type_of(object), f"{name}_example_{object.name}")
                 for object, tensor in zip(objects, [*found.checked[0][0], *found.checked[0][1]])]
     code = "\n".join([
         c_source.commented([f"What {file_name} declares, {PRODUCER}"]) + "/* clang-format off */\n"
-        f'#include "{file_name}"\n\n#include <math.h>\n#include <string.h>\n', *zeros, *writer.to.texts, forward,
-        *examples, example_error(found, name)])
+        f'#include "{file_name}"\n\n#include <math.h>\n#include <string.h>\n',
+        '#include "tinyattn/tinyattn_operations.h"\n', *writer.to.texts, forward, *examples,
+        example_error(found, name)])
     return {path: head.encode(), c_source.source_of(path): code.encode()}

@@ -6,6 +6,7 @@ import dataclasses
 from ..parts import initializer
 
 COLUMNS = 100
+STRIDES = ", tinyattn::Strides<"  # of a StridedView
 
 
 @dataclasses.dataclass
@@ -68,7 +69,9 @@ def broken(text, comment, indent):
         return [indent + body]
     head, parts, tail = arguments(body)
     column, lines, line = len(indent) + len(head), [], indent + head
-    if any(column + len(part) >= COLUMNS for part in (*parts[:-1], parts[-1].partition("{")[0])):  # below the call
+    least = [part if len(indent) + 4 + len(part.partition("{")[0]) < COLUMNS else part.partition(STRIDES)[0]
+             for part in (*parts[:-1], parts[-1].partition("{")[0])]
+    if any(column + len(part) >= COLUMNS for part in least):  # below the call
         column, lines, line = len(indent) + 4, [line], ""
     for i, part in enumerate(parts):
         part += tail if i + 1 == len(parts) else ","
@@ -80,6 +83,13 @@ def broken(text, comment, indent):
         line = f"{line}{'' if line.endswith('(') else ' '}{part}" if line else " " * column + part
         if len(line) > most and "{" in part:
             start, brace, inner = line.partition("{")
+            if len(start) >= COLUMNS:  # of a StridedView
+                view, strides, rest = start.partition(STRIDES)
+                lines.append(f"{view},")
+                start = " " * (view.index("<") + 1) + strides[2:] + rest
+                if len(start + brace + inner) <= most:
+                    line = start + brace + inner
+                    continue
             lines.append(start + brace)
             line = " " * (len(line) - len(part) + 4) + inner
     if head.endswith(">(") and len(line) > room:  # of a template

@@ -7,41 +7,50 @@ import torch
 
 from ..errors import ExportError, printable
 from . import arithmetic, attention_layers, composed, convolutions, decoder_layers, pools  # noqa: F401: they fill tables
-from . import attention, functions, fusion, layers, moves, recurrent, spectra, table, weighted  # noqa: F401
-from .members import Layer, Members, member_name
+from . import attention, functions, fusion, moves, recurrent, spectra, table, tracing, weighted  # noqa: F401
+from .members import Members, is_in, member_name
 from .program import Program
-from .signature import INDICES, leaves, rebuilt
-from .values import (FLOAT, TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
-
-OTHERS = "compute it before or after forward, or write it with what the table of ports/pytorch/README.md has"
+from .signature import leaves, rebuilt
+from .values import (FLOAT, TOKEN, Absent, Constant, Operand, Rows, Value, arguments_in, extents_of, numbered,
+                     operand_of, strided, whole)
 
 
 class Lowering:
-    def __init__(self, tracer, net, weights):
+    def __init__(self, tracer, net, weights, in_c=False):
         self.title_of_module = type(tracer.original).__name__
-        self.tracer, self.net, self.program = tracer, net, Program()
-        self.members = Members(net, weights)
+        self.tracer, self.net, self.program, self.in_c = tracer, net, Program(), in_c
+        self.members = Members(weights)
         self.values, self.copies, self.folded = {}, {}, {}
+        self.softmaxes = {}  # {Object: (its Value, of what, over which axis)}
         self.node, self.title, self.called = None, None, None  # called: the name of the function
 
     # --- Values ---
 
-    def refuse(self, what, instead=OTHERS):
+    def refuse(self, what, instead=table.OTHERS):
         raise self.tracer.refused(self.node, what, instead)
 
     def module_of(self, node):
         return self.net.get_submodule(node.target)
 
+    @property
+    def layer(self):
+        """The path of the module of torch.nn that the current step is, or is in; else None."""
+        return self.layer_of(self.node)
+
+    def layer_of(self, node):
+        path = self.tracer.module[node][0]
+        return path if tracing.is_of_torch(self.net.get_submodule(path)) else None
+
     def name(self):
         """Returns a name for the result of the current step: that of its module, or of its function."""
         if self.title:
             return self.title
-        if self.node.op != "call_module":
+        if not self.layer:
             return member_name(table.name_of(self.node).strip("_"))
-        *outer, last = self.node.target.split(".")
+        *outer, last = self.layer.split(".")
         if last.isdigit():
             named = outer and not outer[-1].isdigit()
-            last = f"{outer[-1]}_{last}" if named else type(self.module_of(self.node)).__name__.lower()
+            last = f"{outer[-1]}_{last}" if named else type(self.net.get_submodule(self.layer)).__name__.lower()
         return member_name(last)
 
     def value(self, argument):
@@ -49,9 +58,13 @@ class Lowering:
         return torch.fx.node.map_arg(argument, lambda node: self.values[node])
 
     def constant(self, node):
-        """Returns the Constant of a step that does not depend on the input."""
-        sources = sorted({source.target for source in ancestors(node) if source.op in ("get_attr", "call_module")})
-        name = sources[0] if len(sources) == 1 else node.name
+        """Returns the Constant of a step that does not depend on the input. It is named after the only layer of
+        torch.nn, parameter or buffer that it is made of, if there is only one."""
+        steps = ancestors(node)
+        sources = {self.layer_of(step) for step in steps if step.op != "get_attr"} - {None}
+        sources |= {step.target for step in steps if step.op == "get_attr" and not any(
+            is_in(step.target, layer) for layer in sources)}
+        name = sources.pop() if len(sources) == 1 else (self.layer or node.name).lower().replace(".", "_")
         return Constant(self.tracer.value(node), name)
 
     def new(self, extents, shape, name=None, element=None):
@@ -63,10 +76,8 @@ class Lowering:
         """Adds a call of a function of the library, or of a Layer, whose last argument is its result: a new activation
         of these extents, which may lie where an Operand of `in_place` does. Returns that."""
         object = self.program.activation(name or self.name(), extents, element)
-        start = [function, ".forward("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
-        separated = [part for argument in arguments for part in (argument, ", ")]
-        return self.program.add(*start, *separated, whole(object), ");", writes=object,
-                                in_place=[operand.object for operand in in_place if operand.stride is None])
+        return self.program.call(function, *arguments, whole(object), writes=object,
+                                 in_place=[operand.object for operand in in_place if operand.stride is None])
 
     def check_present(self, value):
         if isinstance(value, Absent):
@@ -84,7 +95,7 @@ class Lowering:
             object = self.members.tensor(value.tensor, value.name)
             return Value(object, numbered(value.shape))
         if not isinstance(value, Value):
-            self.refuse("its first argument is no tensor", OTHERS)
+            self.refuse("its first argument is no tensor")
         return value
 
     # --- Arguments in C++ ---
@@ -130,17 +141,20 @@ class Lowering:
 
     def copy(self, value, object):
         """Copies a value to an object of as many elements."""
-        source, axes = value.object, value.axes()
-        operand = operand_of(value)
+        source, axes, operand = value.object, value.axes(), operand_of(value)
+        call = "copy", [strided(source, value.shape, value.view.stride(), value.offset),
+                        strided(object, value.shape, numbered(value.shape).stride(), 0)]
         if operand and len(source.extents) == 2 and math.prod(operand.extents) == source.extents[1] and (
                 value.offset % source.extents[1] == 0) and len(object.extents) == 1:
             row = value.offset // source.extents[1]
-            return self.program.add("tinyattn::row(", whole(source), f", {row}, ", whole(object), ");", writes=object)
+            return self.program.add("tinyattn::row(", whole(source), f", {row}, ", whole(object), ");", writes=object,
+                                    call=call)
         if len(axes) == 2 and len(object.extents) == 2 and axes[0][1] == 1:
             matrix = value.view.reshape(*(extent for extent, _ in axes)).t()
             operand = operand_of(value, matrix)
             if operand:
-                return self.program.add("tinyattn::transpose(", operand, ", ", whole(object), ");", writes=object)
+                return self.program.add("tinyattn::transpose(", operand, ", ", whole(object), ");", writes=object,
+                                        call=call)
         return self.copy_by_loops(value, object)
 
     def copy_by_loops(self, value, object):
@@ -151,7 +165,9 @@ class Lowering:
         start = f"{value.offset} + " if value.offset else ""
         place = f"{start}{'i' if stride == 1 else f'{stride} * i'}"
         return self.program.add(f"for (std::size_t i = 0; i < {extent}; ++i)\n  ", whole(object), ".elements[i] = ",
-                                whole(value.object), f".elements[{place}];", writes=object)
+                                whole(value.object), f".elements[{place}];", writes=object,
+                                call=("copy", [strided(value.object, [extent], [stride], value.offset),
+                                               strided(object, [extent], [1], 0)]))
 
     def matrices_of(self, value, transposed=False, leading=None):
         """Returns the Rows of a value [..., rows, cols], or of its transpose, repeated for leading axes."""
@@ -164,7 +180,7 @@ class Lowering:
                 repeated = view if leading is None else view.expand(*leading, rows, cols)
                 axes = merged([axis for axis in zip(repeated.shape[:-2], repeated.stride()) if axis[0] != 1])
                 return Rows(candidate.object, tuple(axes), rows, cols, stride if rows != 1 else cols, candidate.offset)
-        return self.refuse("its axes are in an order for which there is no view", OTHERS)
+        return self.refuse("its axes are in an order for which there is no view")
 
     def elementwise(self, value, function, *more, operand=None):
         """Adds a function of each element of a value, of which `more` are the other arguments."""
@@ -178,11 +194,11 @@ class Lowering:
         """Returns what the output is, and adds its steps. `inputs`: {name: Value}."""
         dependent = dependents(graph)
         constants = set(graph.nodes) - dependent
-        fused = fusion.written_out(self.tracer, self.net, constants)
+        fused = fusion.written_out(self.tracer, constants)
         absorbed = {node for found in fused.values() for node in found.inner}
         for node in graph.nodes:
             self.node = self.program.node = node
-            self.members.current = node.target if node.op == "call_module" else self.tracer.module[node][0]
+            self.members.current = self.tracer.module[node][0]
             self.title = fused[node].title if node in fused else None
             if node in absorbed:
                 continue
@@ -214,21 +230,28 @@ class Lowering:
         for i, value in enumerate(values):
             self.check_present(value)
             if isinstance(value, Value):
-                if value.dtype not in (None, torch.float32):
-                    self.refuse(f"forward returns numbers of {value.dtype}", "return floats, as y.float()")
                 values[i] = self.check_floats(value)
         self.program.keep_what_is_read([value.object for value in values if isinstance(value, Value)])
         return rebuilt(result, iter(values))
 
     def lowered(self, node, whole):
         """Returns what a step that depends on the input becomes."""
-        lower = layers.lower if node.op == "call_module" else functions.lower
         try:
             if isinstance(whole, fusion.Attention):
                 return attention.written_out(self, whole)
             if whole:
                 return weighted.written(self, whole)
-            return lower(self, node, self.value(node.args), self.value(node.kwargs))
+            args, kwargs = self.value((node.args, node.kwargs))
+            if node.op == "call_module":
+                return table.of_module(self, tracing.torch_class(self.module_of(node)), args, kwargs)
+            if node in self.folded:  # a layer with a batch norm, or the norm
+                if not self.folded[node]:
+                    return self.check_floats(args[0])
+                args = (args[0], *self.folded[node], *args[3:])
+            name = table.name_of(node)
+            if name == "getattr":  # as of y.mT
+                name, args = args[1], args[:1]
+            return table.named(self, node, name, args, kwargs)
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")
 
@@ -256,23 +279,14 @@ SHAPED_AS = ("expand_as", "view_as", "reshape_as", "type_as")
 SHAPED = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_tensor")
 
 
-def sources_of(arguments):
-    """Returns the nodes in arguments."""
-    sources = []
-    torch.fx.node.map_arg(arguments, sources.append)
-    return sources
-
-
 def dependents(graph, written=()):
     """Returns the nodes that depend on the input, and not on its shape alone, or on what is written in place."""
     found = {node for node in written if isinstance(node, torch.fx.Node)}
     for node in graph.nodes:
-        sources = node.all_input_nodes
-        if node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED:
-            sources = sources_of((node.args[1:], node.kwargs))
-        if node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED_AS:
-            sources = sources_of(node.args[:1])
-        if node.op == "placeholder" or any(source in found for source in sources):
+        name = table.name_of(node) if node.op in ("call_function", "call_method") else ""
+        arguments = node.args[:1] if name in SHAPED_AS else (node.args[1 if name in SHAPED else 0:], node.kwargs)
+        sources = {each for each in arguments_in(arguments) if isinstance(each, torch.fx.Node)}
+        if node.op == "placeholder" or sources & found:
             found.add(node)
     return found
 

@@ -7,7 +7,7 @@ import re
 import torch
 
 from .. import names
-from ..checkpoints import of_state_dict
+from ..checkpoints import tensors_in
 from ..parts import TensorRequest
 from ..storage import Storage
 from .values import Object, extents_of
@@ -34,9 +34,8 @@ class Layer:
 
 
 class Members(Storage):
-    def __init__(self, net, weights):
-        self.net, self.kinds, self.current = net, weights, ""  # current: the path of the module that is lowered
-        self.tensors = of_state_dict(net.state_dict(), type(net).__name__).tensors
+    def __init__(self, weights):
+        self.kinds, self.current = weights, ""  # current: the path of the module that is lowered
         self.requests, self.contents, self.objects = {}, {}, {}
         self.masks, self.embeddings, self.calls, self.configs = [], set(), {}, {}
 
@@ -79,7 +78,7 @@ class Members(Storage):
         return name
 
     def config(self, name, type, members):
-        """Returns the name of a configuration of what is no layer, a constant."""
+        """Returns the name of a configuration, a constant. Equal ones are one."""
         name = names.first_free(f"config_of_{name}", [known for known, *_ in self.configs.values()].__contains__)
         return self.configs.setdefault((type, repr(members)), (name, type, members))[0]
 
@@ -112,9 +111,8 @@ def contents_of(item):
 
 def part_of_tensor(object, tensor):
     """Returns the Part of a parameter or a buffer."""
-    tensors = of_state_dict({"tensor": tensor.reshape(object.extents).float()}, "").tensors
-    part = TensorRequest("tensor").part(tensors)
-    return dataclasses.replace(part, type=object.type, summary=f"tensor, {tuple(object.extents)}")
+    tensors = tensors_in({"tensor": tensor.reshape(object.extents).float()})
+    return dataclasses.replace(TensorRequest("tensor").part(tensors), type=object.type)
 
 
 def member_name(text):

@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from . import tokens
 from .elementwise import mapped, number_of, text_of
 from .table import FUNCTIONS, lowers
-from .values import TOKEN, Constant, Operand, Strided, Value, extents_of, leaves, memory_of, numbered, strided, whole
+from .values import (TOKEN, Constant, Operand, Strided, Value, arguments_in, extents_of, memory_of, numbered, places,
+                     strided, whole)
 
 MOVES = frozenset((
     "transpose permute reshape view flatten unflatten unsqueeze squeeze getitem select narrow chunk split tensor_split "
@@ -21,6 +22,11 @@ MOVES = frozenset((
 RESHAPES = ("reshape", "flatten", "view", "reshape_as", "view_as")
 SOURCE = 1 << 40  # between the numbers of two sources
 MOST_PIECES = 16
+
+
+@lowers(*MOVES)
+def moved(low, input, *others, **kwargs):
+    return move(low, low.called, input, others, kwargs)
 
 
 def move(low, name, value, others, kwargs):
@@ -35,14 +41,14 @@ def move(low, name, value, others, kwargs):
         (tuple(others), dict(kwargs)), lambda argument: tensor_of(low, argument))
     if any(isinstance(other, torch.dtype) for other in (*others, *kwargs.values())):
         low.refuse(f"{name} of the bits as another type", "all steps are of float32 here")
-    moved = apply(low, name, value.view, others, kwargs)
+    moved = apply(name, value.view, others, kwargs)
     if name in RESHAPES and is_copy(value.view, moved) and len(value.axes()) > 2:
         object, result = low.new(extents_of(moved.shape), tuple(moved.shape), "copy")
         copy(low, value.view, [value], Value(object, numbered(value.shape)))
         return result
     if name in RESHAPES and is_copy(value.view, moved):
         value = low.copied(value)
-        moved = apply(low, name, value.view, others, kwargs)
+        moved = apply(name, value.view, others, kwargs)
     return torch.fx.node.map_aggregate(moved, lambda view: wrapped(low, value, view))
 
 
@@ -55,7 +61,7 @@ def tensor_of(low, argument):
     return argument.view if isinstance(argument, Value) else argument
 
 
-def apply(low, name, view, others, kwargs):
+def apply(name, view, others, kwargs):
     if name == "getitem":
         return operator.getitem(view, *others)
     if name in ("view", "unflatten"):  # view refuses a permuted tensor, and reshape does not
@@ -96,10 +102,8 @@ def steps_of(numbers):
     first = numbers[(0,) * numbers.dim()]
     steps = [int(numbers[(0,) * axis + (1,) + (0,) * (numbers.dim() - axis - 1)] - first) if extent > 1 else 0
              for axis, extent in enumerate(numbers.shape)]
-    even = first + sum(torch.arange(extent).mul(step).view(-1, *[1] * (numbers.dim() - axis - 1))
-                       for axis, (extent, step) in enumerate(zip(numbers.shape, steps)))
     one = numbers.div(SOURCE, rounding_mode="floor").unique().numel() == 1
-    return steps if one and torch.equal(even.expand(numbers.shape) if numbers.dim() else first, numbers) else None
+    return steps if one and torch.equal(places(numbers.shape, steps, int(first)), numbers) else None
 
 
 def cuts(numbers, axis):
@@ -157,7 +161,7 @@ def copy(low, numbers, sources, result):
             if isinstance(source, Value):
                 source = strided(source.object, extents, rise, first)
                 source = as_row(source) if len(target.extents) > 1 else source
-            low.program.add("tinyattn::copy(", source, ", ", target, ");", writes=result.object)
+            low.program.call("copy", source, target, writes=result.object)
 
 
 def as_row(operand):
@@ -173,13 +177,14 @@ def by_table(low, numbers, sources, object, result):
         low.refuse(f"{low.called} moves elements one by one", "take slices, or join a few tensors")
     table = low.members.mask("tinyattn::Tensor<std::uint16_t, ", numbers.flatten(), f"{low.name()}_order")
     low.program.add(f"for (std::size_t i = 0; i < {numbers.numel()}; ++i)\n  ", whole(object), ".elements[i] = ",
-                    whole(sources[0].object), f".elements[{table}.elements[i]];", writes=object)
+                    whole(sources[0].object), f".elements[{table}.elements[i]];", writes=object,
+                    call=("gather", [whole(sources[0].object), table, strided(object, [numbers.numel()], [1], 0)]))
     return result
 
 
 def numbered_sources(low, sources):
     """Returns the numbers of the elements of Values, Constants and numbers, and what has these elements."""
-    numbers = [number_of(source) if not isinstance(source, Value) else None for source in sources]
+    numbers = [number_of(source) for source in sources]
     sources = [low.check_floats(source, tokens=True) if number is None else text_of(low, number)
                for source, number in zip(sources, numbers)]
     views = [source.view if isinstance(source, Value) else torch.tensor(0) for source in sources]
@@ -197,13 +202,13 @@ def assign(low, input, key, value):
     if isinstance(key, Value) and key.dtype == torch.bool and getattr(value, "shape", ()) == ():
         mask = Value(key.object, key.view.view(*key.shape, *[1] * (len(input.shape) - len(key.shape))))
         return mapped(low, "select", mask, value, input)
-    if any(isinstance(each, Value) for each in leaves((key,))):
+    if any(isinstance(each, Value) for each in arguments_in((key,))):
         low.refuse("a place that depends on the input", "take torch.where, or masked_fill")
     key = torch.fx.node.map_aggregate(key, lambda each: each.tensor if isinstance(each, Constant) else each)
     result = overwritten(low, input)
-    places = Value(result.object, result.view[key])
+    target = Value(result.object, result.view[key])
     (numbers,), sources = numbered_sources(low, [value])
-    copy(low, numbers.expand(places.shape), sources, places)
+    copy(low, numbers.expand(target.shape), sources, target)
     return result
 
 
@@ -212,14 +217,13 @@ def overwritten(low, input):
     if isinstance(input, Constant) and (input.tensor == input.tensor.flatten()[0]).all():
         object, result = low.new(extents_of(input.shape), input.shape)
         number = text_of(low, float(input.tensor.flatten()[0]))
-        low.program.add(f"tinyattn::copy({number}, ", whole(object), ");", writes=object)
+        low.program.call("copy", number, whole(object), writes=object)
         return result
     input = low.check_floats(input)
     if not input.is_whole():
         return gathered(low, input.view.clone(), [input])
     object = low.program.activation(low.name(), input.object.extents)
-    low.program.add("tinyattn::copy(", whole(input.object), ", ", whole(object), ");", writes=object,
-                    in_place=[input.object])
+    low.program.call("copy", whole(input.object), whole(object), writes=object, in_place=[input.object])
     return Value(object, input.view)
 
 
@@ -236,17 +240,13 @@ def triangle(low, input, diagonal=0):
     return joined(low, lambda numbers, zero: torch.where(is_kept, numbers, zero), [input, 0.0])
 
 
-def unsqueezed(value, dim):
-    if isinstance(value, Value):
-        return Value(value.object, value.view.unsqueeze(dim))
-    return Constant(value.tensor.unsqueeze(dim), value.name)
-
-
 @lowers("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "row_stack")
 def cat(low, tensors, dim=None):
     function = {"concat": "cat", "concatenate": "cat"}.get(low.called, low.called)
     along = {} if function not in ("cat", "stack") else {"dim": dim or 0}
-    views = [unsqueezed(each, dim or 0) for each in tensors] if function == "stack" else list(tensors)
+    views = list(tensors) if function != "stack" else [
+        Value(each.object, each.view.unsqueeze(dim or 0)) if isinstance(each, Value) else
+        Constant(each.tensor.unsqueeze(dim or 0), each.name) for each in tensors]
     found = tokens.join(low, views, dim or 0) if along else None
     if found:
         return found

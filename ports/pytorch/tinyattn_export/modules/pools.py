@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Pools over windows of tokens and of images, whose features come last in memory."""
-from . import images
-from .convolutions import spread
-from ..convolutions import size_of
+import math
+
+from .convolutions import image_tensor, size_of, spread
 from .moves import is_copy
 from .reductions import reduced
 from .table import lowers
-from .values import Value, numbered
-
-MOVING = ("kernel_size", "stride", "padding", "ceil_mode")
-POOLS = {  # {module: (function, what the module gives it)}
-    **{f"MaxPool{rank}d": (f"max_pool{rank}d", *MOVING, "dilation", "return_indices") for rank in (1, 2)},
-    "AvgPool1d": ("avg_pool1d", *MOVING, "count_include_pad"),
-    "AvgPool2d": ("avg_pool2d", *MOVING, "count_include_pad", "divisor_override"),
-    **{f"Adaptive{kind}Pool{rank}d": (f"adaptive_{kind.lower()}_pool{rank}d", "output_size")
-       for kind in ("Avg", "Max") for rank in (1, 2)},
-}
+from .values import Rows, Value, numbered
 
 
 @lowers("max_pool1d", "max_pool2d")
@@ -30,17 +21,12 @@ def moving(low, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mod
         config["ceil_mode"] = True
     if not count_include_pad and any(padding):
         config["count_include_pad"] = False
-    return pool(low, input, rank, low.members.config(low.name(), "tinyattn::PoolConfig", config))
+    return pool(low, input, rank, low.members.config(low.name(), "tinyattn::PoolConfig", config), config)
 
 
-@lowers("avg_pool1d")
-def average(low, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-    return moving(low, input, kernel_size, stride, padding, 1, ceil_mode, count_include_pad)
-
-
-@lowers("avg_pool2d")
-def average_of_images(low, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-                      divisor_override=None):
+@lowers("avg_pool1d", "avg_pool2d")
+def average(low, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+            divisor_override=None):
     if divisor_override is not None:
         low.refuse("avg_pool2d with divisor_override", "multiply the means by a number")
     return moving(low, input, kernel_size, stride, padding, 1, ceil_mode, count_include_pad)
@@ -58,13 +44,21 @@ def adaptive(low, input, output_size, return_indices=False):
     return pool(low, value, rank, f"tinyattn::Size2d{{{size[0]}, {size[1]}}}" if isinstance(size, tuple) else size)
 
 
-def pool(low, input, rank, argument):
-    """Adds a call of a pool with an argument of its template."""
+def pool(low, input, rank, argument, config=None):
+    """Adds a call of a pool with an argument of its template. In C it is a mean or a maximum over tokens of each
+    window that a PoolConfig says, if these are in x."""
     value = low.check_floats(input)
     view = value.view.movedim(-rank - 1, -1)
-    operand = low.batch_of(value, view) if rank == 1 else images.tensor(low, value, view)
+    operand = low.batch_of(value, view) if rank == 1 else image_tensor(low, value, view)
     shape = low.tracer.value(low.node).shape
     counts = (*shape[-rank:], view.shape[-1])
     batch = tuple(extent for extent in view.shape[:-rank - 1] if extent != 1)
     object = low.call(f"{low.called}<{argument}>", operand, extents=(*batch, *counts))
+    if rank == 1 and {"kernel"} <= {*(config or ())} <= {"kernel", "stride"}:
+        width, kernel, stride = counts[1], config["kernel"], operand.stride or counts[1]
+        leading = [(math.prod(batch), view.shape[-2] * width)] * bool(batch)
+        windows = Rows(operand.object, (*leading, (counts[0], config.get("stride", kernel) * stride)), kernel, width,
+                       stride, operand.offset)
+        low.program.steps[-1].call = "mean" if "avg" in low.called else "largest", [
+            windows, Rows(object, ((windows.count, width),), 1, width, width, 0)]
     return Value(object, numbered((*shape[:-rank - 1], *counts)).movedim(-1, -rank - 1))

@@ -3,6 +3,7 @@
 import dataclasses
 
 from ..names import first_free
+from .members import Layer
 from .values import FLOAT, Object, Operand
 
 
@@ -23,9 +24,14 @@ class Step:
     in_place: tuple = ()  # objects that `writes` may be
     node: object = None  # the step of the graph that it is a part of
     also: tuple = ()  # objects that it writes, too
+    call: tuple = (None, ())  # what it calls, the name of a function or a Layer; arguments: Rows in a loop over them
 
     def objects(self):
         return [part.object.resolved() for part in self.text if isinstance(part, Operand)]
+
+    def members(self):
+        """Returns the names of the tensors of the module that it reads."""
+        return [object.name for object in self.objects() if object.place == "member"]
 
     def has_view_of(self, object):
         """Whether an argument is a view of an object, whose elements lie elsewhere than those of the result."""
@@ -35,7 +41,7 @@ class Step:
     def is_nothing(self):
         """Whether it copies an object to itself."""
         operands = [part for part in self.text if isinstance(part, Operand) and part.stride is None]
-        return self.text[0] == "tinyattn::copy(" and len(operands) == 2 and len(set(self.objects())) == 1
+        return self.call[0] == "copy" and len(operands) == 2 and len(set(self.objects())) == 1
 
     def scratches(self):
         return [part for part in self.text if isinstance(part, Scratch)]
@@ -81,10 +87,17 @@ class Program:
                 kept.insert(0, step)
         self.steps = kept
 
-    def add(self, *text, writes, in_place=(), comment=None, also=()):
+    def add(self, *text, writes, call=(None, ()), in_place=(), comment=None, also=()):
         shape = ", ".join(map(str, writes.extents))
-        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place), self.node, also))
+        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place), self.node, also, call))
         return writes
+
+    def call(self, function, *arguments, method="forward", **more):
+        """Adds a call of a function of the library, or of a method of a Layer. An argument may be a function that
+        returns text, with a comma, or none."""
+        start = [function, f".{method}("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
+        text = [part for argument in arguments for part in ([argument] if callable(argument) else [argument, ", "])]
+        return self.add(*start, *text[:-1], ");", call=(function, arguments), **more)
 
     def lifetimes(self):
         """Returns {activation: (first step, last step)}."""

@@ -7,6 +7,7 @@ import torch
 
 from ..settings import ACTIVATIONS
 from .table import name_of
+from .values import arguments_in
 
 MOST_STEPS, FEWEST_FEATURES = 16, 3
 CLOSE = 1e-6
@@ -15,7 +16,6 @@ NOTHING = {"float", "to", "type_as", "contiguous"}
 REDUCTIONS = {"mean", "var", "std", "sum", "norm", "var_mean"}
 OF_ELEMENTS = NOTHING | {"add", "sub", "rsub", "mul", "truediv", "pow", "square", "sqrt", "rsqrt", "reciprocal", "neg", "abs", "tanh",
                          "sigmoid", "exp", "erf", "clamp", "maximum", "where", "gt", "ge", "lt", "le"}
-MODULES = {"Tanh": "tanh", "Sigmoid": "sigmoid"}
 OVERFLOWS = 600  # exp() of a few times more is infinite
 SIZES = torch.logspace(-7, 36, 173).double()
 NUMBERS = torch.cat((torch.linspace(-12, 12, 2401).double(), SIZES, -SIZES))
@@ -38,12 +38,12 @@ class Written:
 class Steps:
     """Steps that end with a node, and depend on one other step, x, and on constants alone."""
 
-    def __init__(self, tracer, net, nodes, x, constants):
-        self.tracer, self.net, self.nodes, self.x = tracer, net, nodes, x
+    def __init__(self, tracer, nodes, x, constants):
+        self.tracer, self.nodes, self.x = tracer, nodes, x
         self.constants = [node for step in nodes for node in step.all_input_nodes if node in constants]
 
     def names(self):
-        return {step_name(node, self.net) for node in self.nodes}
+        return {step_name(node) for node in self.nodes}
 
     def at(self, x):
         """Returns what they compute of other numbers, which are double."""
@@ -51,7 +51,7 @@ class Steps:
         for node in self.nodes:
             args, kwargs = (torch.fx.node.map_arg(given, lambda each: values[each] if each in values else
                                                      self.tracer.value(each)) for given in (node.args, node.kwargs))
-            values[node] = args[0] if step_name(node, self.net) in NOTHING else self.tracer.call(node, args, kwargs)
+            values[node] = args[0] if step_name(node) in NOTHING else self.tracer.call(node, args, kwargs)
         return values[self.nodes[-1]]
 
     def constant(self, row):
@@ -64,26 +64,22 @@ class Steps:
 
     def numbers(self):
         """Returns the numbers among the arguments."""
-        given = []
-        for node in self.nodes:
-            torch.fx.node.map_aggregate((node.args, node.kwargs), given.append)
+        given = [each for node in self.nodes for each in arguments_in((node.args, node.kwargs))]
         given += [self.tracer.value(node).item() for node in self.constants if self.tracer.value(node).numel() == 1]
         return [number for number in given if isinstance(number, float)]
 
 
-def step_name(node, net):
-    if node.op == "call_module":
-        return MODULES.get(type(net.get_submodule(node.target)).__name__)
+def step_name(node):
     return name_of(node) if node.op in ("call_function", "call_method") else None
 
 
-def all_steps(tracer, net, last, constants):
+def all_steps(tracer, last, constants):
     """Yields all Steps that end with a node, the fewest first."""
     order = {node: i for i, node in enumerate(tracer.graph.nodes)}
     nodes, sources = [last], {node for node in last.all_input_nodes if node not in constants}
-    while len(nodes) <= MOST_STEPS and step_name(nodes[-1], net) in OF_ELEMENTS | REDUCTIONS and sources:
+    while len(nodes) <= MOST_STEPS and step_name(nodes[-1]) in OF_ELEMENTS | REDUCTIONS and sources:
         if len(sources) == 1 and len(nodes) > 1:
-            yield Steps(tracer, net, sorted(nodes, key=order.get), *sources, constants)
+            yield Steps(tracer, sorted(nodes, key=order.get), *sources, constants)
         nearest = max(sources, key=order.get)
         if any(user not in nodes for user in nearest.users):
             return
@@ -109,11 +105,6 @@ def is_close(found, wanted):
     return bool((close | found.isnan() & (NUMBERS.abs() > OVERFLOWS)).all())
 
 
-def are_close(rows, wanted):
-    """Whether rows that may be tiny are equal but for rounding."""
-    return bool(((rows - wanted).abs() <= CLOSE * wanted.abs().amax(-1, keepdim=True)).all())
-
-
 def norm_of(steps):
     """Returns the Written norm that steps compute, or None."""
     shape, width = steps.tracer.value(steps.x).shape, steps.tracer.value(steps.x).shape[-1]
@@ -133,15 +124,17 @@ def norm_of(steps):
                 continue
             norm = centered / (centered.square().mean(-1, keepdim=True) + epsilon).sqrt()
             weight = ((found - bias) * norm).sum(-2) / norm.square().sum(-2)
-            if are_close(found - bias, norm * weight[..., None, :]) and (kind == "LayerNorm" or not bias.any()):
+            wanted = norm * weight[..., None, :]  # rows that may be tiny
+            is_norm = ((found - bias - wanted).abs() <= CLOSE * wanted.abs().amax(-1, keepdim=True)).all()
+            if is_norm and (kind == "LayerNorm" or not bias.any()):
                 (weight, name), (bias, _) = (steps.constant(row.reshape(-1, width)[0]) for row in (weight, bias))
                 return Written(steps.x, kind, steps.nodes[:-1], weight, bias, epsilon, name, "norm")
     return None
 
 
-def recognized(tracer, net, node, constants):
+def recognized(tracer, node, constants):
     """Returns what a node is the last step of, as Written, or None."""
-    for steps in all_steps(tracer, net, node, constants):
+    for steps in all_steps(tracer, node, constants):
         try:
             activation = activation_of(steps)
             found = Written(steps.x, activation, steps.nodes[:-1]) if activation else norm_of(steps)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""GRU and LSTM, of one direction and one sequence, and their cells."""
+"""GRU and LSTM, of one sequence, and their cells."""
 import operator
 
 import torch
 
 from ..parts import Part, Place, initializer, linear_at
-from . import tokens
+from . import moves, tokens
 from .program import Scratch
 from .table import lowers_module
 from .tracing import torch_class
@@ -13,7 +13,6 @@ from .values import Constant, Value, numbered, whole
 from .weighted import tensors_of
 
 TENSORS = "weight_ih", "weight_hh", "bias_ih", "bias_hh"
-INSTEAD = {"bidirectional": "take one direction, as a stream has it", "proj_size": "put a Linear behind the layer"}
 CELLS = torch.nn.GRUCell, torch.nn.LSTMCell
 
 
@@ -41,14 +40,15 @@ def start(low, rows, hidden):
     """Returns a new state, [hidden] or [2, hidden], that holds rows, or zeros if these are None."""
     state = low.program.activation(f"{low.name()}_state", (hidden,) if len(rows) == 1 else (2, hidden))
     if all(row is None or isinstance(row, Constant) and not row.tensor.any() for row in rows):
-        return low.program.add(whole(state), " = {};", writes=state)
+        return low.program.add(whole(state), " = {};", writes=state, call=("copy", ("0.0f", whole(state))))
     rows = [low.check_floats(row) for row in rows]
     if object_of(rows, hidden):
-        return low.program.add(whole(state), " = ", whole(rows[0].object), ";", writes=state)
+        own = whole(rows[0].object)
+        return low.program.add(whole(state), " = ", own, ";", writes=state, call=("copy", [own, whole(state)]))
     if len(rows) == 1:
         return low.copy(rows[0], state)
     copies = [whole(low.copied(row, (hidden,)).object) for row in rows]
-    return low.program.add("tinyattn::concat_rows(", copies[0], ", ", copies[1], ", ", whole(state), ");", writes=state)
+    return low.program.call("concat_rows", *copies, whole(state), writes=state)
 
 
 def read(low, kind, path, tensors, operand, state, needs_out):
@@ -58,9 +58,8 @@ def read(low, kind, path, tensors, operand, state, needs_out):
     member = low.members.layer(path, lambda: part_of(low, kind, tensors[:2], biases))
     hidden = tensors[1].shape[1]
     out = low.program.activation(low.name(), (*operand.extents[:-1], hidden)) if needs_out else None
-    more = [whole(out), ", "] if needs_out else []
-    low.program.add(member, ".forward(", operand, ", ", whole(state), ", ", *more, Scratch(member.path), ");",
-                    writes=out or state)
+    more = [whole(out)] if needs_out else []
+    low.program.call(member, operand, whole(state), *more, Scratch(member.path), writes=out or state)
     return out, [Value(state, view) for view in numbered((state.size // hidden, hidden))]
 
 
@@ -100,22 +99,26 @@ def stacked(low, nodes, rows, batched):
 
 def layers(low, kind, module, input, states, nodes):
     """Returns the result, and for each of `nodes`, lists of steps, the last states of the layers."""
-    for setting, instead in INSTEAD.items():
-        if getattr(module, setting):
-            low.refuse(f"{setting} of {kind.upper()}", instead)
+    if module.proj_size:
+        low.refuse(f"proj_size of {kind.upper()}", "put a Linear behind the layer")
     axis = 0 if module.batch_first else 1
     value, batched = sequence(low, input, axis, 3, "sequences")
-    operand, ends, hidden = low.rows_of(value), [], module.hidden_size
-    needed = any(user.target is not operator.getitem or user.args[1] == 0 for user in low.node.users)
+    ends, hidden, directions = [], module.hidden_size, ("", "_reverse")[:1 + module.bidirectional]
+    is_read = any(user.target is not operator.getitem or user.args[1] == 0 for user in low.node.users)
     for layer in range(module.num_layers):
-        tensors = [getattr(module, f"{name}_l{layer}", None) for name in TENSORS]
-        path = low.node.target + (f".layer{layer}" if module.num_layers > 1 else "")
-        state = start(low, [row_of(state, layer) for state in states], hidden)
-        out, end = read(low, kind, path, tensors, operand, state, needed or layer + 1 < module.num_layers)
-        operand = out and whole(out)
-        ends.append(end)
-    view = numbered((value.shape[0], hidden))
-    result = out and Value(out, view.unsqueeze(axis) if batched else view)
+        outs, is_needed = [], is_read or layer + 1 < module.num_layers
+        for direction in directions:
+            tensors = [getattr(module, f"{name}_l{layer}{direction}", None) for name in TENSORS]
+            is_alone = module.num_layers == len(directions) == 1
+            path = low.node.target + ("" if is_alone else f".layer{layer}{direction}")
+            state = start(low, [row_of(state, len(ends)) for state in states], hidden)
+            source = moves.joined(low, lambda numbers: numbers.flip(0), [value]) if direction else value
+            out, end = read(low, kind, path, tensors, low.rows_of(source), state, is_needed)
+            outs.append(out and Value(out, numbered((value.shape[0], hidden))))
+            ends.append(end)
+        value = outs[0] if len(outs) < 2 or None in outs else moves.joined(
+            low, lambda forth, back: torch.cat((forth, back.flip(0)), 1), outs)
+    result = value and Value(value.object, value.view.unsqueeze(axis) if batched else value.view)
     return result, [stacked(low, own, rows, batched) for own, rows in zip(nodes, zip(*ends))]
 
 

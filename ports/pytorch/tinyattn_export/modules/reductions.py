@@ -46,8 +46,8 @@ def reduced(low, operation, value, dim=None, keepdim=False, element=None):
     extents = tuple(1 if axis in dims else shape[axis] for axis in axes if keepdim or axis not in dims) or (1,)
     object = low.call(f"reduce<{', '.join(map(str, places))}>", f"tinyattn::reduction::{operation}",
                       strided(value.object, sizes, strides, value.offset), extents=extents, element=element)
-    result = numbered([1 if axis in dims else shape[axis] for axis in kept])
-    result = result.permute([kept.index(axis) for axis in sorted(kept)])
+    result = numbered([1 if axis in dims else shape[axis] for axis in kept]).permute(
+        [kept.index(axis) for axis in sorted(kept)])
     return Value(object, result if value.view.dim() else result.view(()))
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What is known of a module that was exported, and not written in its header: its Board."""
+import itertools
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..desk import ModuleBoard
 from ..errors import ExportError
+from .checks import batch_axes
 from .comparing import vocabulary_of
-from .exporting import is_batch
 from .signature import leaves, rebuilt
 
 PRODUCTS = {  # {what PyTorch computes: its multiplications and additions}
@@ -27,7 +29,7 @@ class Counter(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result, name = function(*args, **(kwargs or {})), str(function).split(".")[1]
         if name == "convolution":
-            self.count += result.numel() * args[1][0].numel()
+            self.count += result.numel() * args[1].numel() // args[1].shape[int(args[6])]
         elif name in PRODUCTS:
             self.count += PRODUCTS[name](*args)
         return result
@@ -49,35 +51,63 @@ def multiply_adds(net, examples):
             parameter.requires_grad_(False)
 
 
-def shapes_of(found, net, examples):
-    """Returns where each output has its batch, as `placed` does. PyTorch tells by a batch of two; what a module of one
-    input returns of each is joined along the first axis."""
-    if not is_batch(examples, found.extents):
-        return [(tuple(one.shape), 0, False) for one in found.wanted]
+def batches_of(found, net):
+    """Returns the axis of a batch of each input; where each output has it, as `place_in` does; and whether forward mixes
+    what is in a batch. PyTorch tells by a batch of two; what a module of one input returns of each is joined along the
+    first axis."""
+    (examples, _), (others, _) = found.checked[0], found.checked[-1]
+    usual = [usual_place(tuple(one.shape)) for one in found.wanted]
+    own = [batch_axes(example) if len(extents) < example.dim() else [None]
+           for extents, example in zip(found.extents, examples)]
+    if not any(axis is not None for axis, *_ in own):
+        return [0] * len(own), [(tuple(one.shape), 0, False) for one in found.wanted], False
+    tried = [(axes, places_in(net, examples, others, axes, found.wanted)) for axes in itertools.product(*own)]
+    axes, places = max(tried, key=lambda each: len(each[1]) - each[1].count(None))
+    is_sure = places and None not in places  # that the second axis is a batch
+    return ([axis if axis and is_sure else None if axis else 0 for axis in axes],
+            [place or other for place, other in zip(places or usual, usual)], None in places)
+
+
+def usual_place(shape):
+    return (shape[1:], 0, False) if shape[:1] == (1,) else (shape, 0 if shape else None, True)
+
+
+def places_in(net, examples, others, axes, ones):
+    """Returns where a batch of two along these axes of the inputs is in each output, or nothing."""
+    each = [(one, one if axis is None else other, axis) for one, other, axis in zip(examples, others, axes)]
+    of_others = results_of(net, [other for _, other, _ in each])
+    of_two = results_of(net, [one if axis is None else torch.cat([one, other], axis) for one, other, axis in each])
+    return [place_in(*outputs) for outputs in zip(ones, of_others, of_two)]
+
+
+def results_of(net, inputs):
+    """Returns what a module returns, or nothing."""
     try:
-        pairs = [torch.cat([example, example]) if len(own) < example.dim() else example
-                 for own, example in zip(found.extents, examples)]
-        of_two = [tensor.detach() for _, tensor in leaves(net(*pairs))]
-    except Exception:  # of any kind: the module takes no batch
-        of_two = [None] * len(found.wanted)
-    return [placed(*both) for both in zip(found.wanted, of_two)]
+        return [tensor.detach().float() for _, tensor in leaves(net(*inputs))]
+    except Exception:  # of any kind: the module takes no such batch
+        return []
 
 
-def placed(one, two):
-    """Returns the shape of an output of one input, the axis of a batch or None, and whether that is joined with another
-    axis, as view(-1, features) does. `two`: the output of twice that input."""
+def is_near(a, b):
+    return a.shape == b.shape and torch.allclose(a, b, rtol=1e-3, atol=1e-5, equal_nan=True)
+
+
+def place_in(one, other, two):
+    """Returns the shape of an output of one input; the axis of a batch, or None; and whether that is joined with another
+    axis, as view(-1, features) does, or None if it is left out of a batch of one. Or returns None, if two inputs are
+    mixed. `two`: the output of a batch of both."""
     shape = tuple(one.shape)
-    if not shape or two is not None and two.shape == one.shape:
-        return shape, None, False
-    joined = [torch.cat((one, one), axis) for axis in range(one.dim())]
-    axis = next((axis for axis, both in enumerate(joined) if two is not None and both.shape == two.shape
-                 and torch.allclose(both, two, rtol=1e-3, atol=1e-5)), 0)
-    return (shape[:axis] + shape[axis + 1:], axis, False) if shape[axis] == 1 else (shape, axis, True)
+    for axis in range(one.dim() + 1):
+        if axis < one.dim() and is_near(torch.cat((one, other), axis), two):
+            return (shape[:axis] + shape[axis + 1:], axis, False) if shape[axis] == 1 else (shape, axis, True)
+        if is_near(torch.stack((one, other), axis), two):  # squeeze has dropped it
+            return shape, axis, None
+    return (shape, None, False) if is_near(one, other) and is_near(one, two) else None
 
 
 def difference(board, pairs):
     """Returns the largest difference of a board from PyTorch on some inputs."""
-    return max((a - b).abs().max().item() for inputs, wanted in pairs
+    return max((a.float() - b).abs().max().item() for inputs, wanted in pairs
                for (_, a), b in zip(leaves(board(*inputs)), wanted))
 
 
@@ -103,7 +133,9 @@ def board_of(found, text, name, weights):
     tracer, net = found.low.tracer, found.low.net
     board.inputs = [(name, *type) for name, (_, *type) in zip(tracer.examples, board.inputs)]
     board.vocabularies = [vocabulary_of(tracer, name) or 65536 for name in tracer.examples]
-    board.shapes = shapes_of(found, net, examples)
+    board.axes, board.shapes, board.mixes = batches_of(found, net)
+    board.types = [(example.dtype,) for example in examples]
+    board.dtypes = [tensor.dtype for _, tensor in leaves(found.result)]
     board.rebuilt = lambda tensors: rebuilt(found.result, iter(tensors))
     board.results = results(found, multiply_adds(net, examples))
     return board

@@ -9,7 +9,13 @@ from .members import RESERVED
 INDICES = "ijklmn"  # of loops
 
 
-def input_names(net, count):
+def input_names(net, example):
+    """Returns names for the tensors of the inputs of a call: those of forward's parameters, x, state_0, state_1."""
+    return [f"{own}_{name}" if name else own for own, item in zip(parameter_names(net, len(example)), example)
+            for name, _ in leaves(item)]
+
+
+def parameter_names(net, count):
     """Returns names for so many inputs: those of forward's parameters."""
     if count == 1:
         return ["x"]

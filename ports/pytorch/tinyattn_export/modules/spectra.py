@@ -5,8 +5,8 @@ import math
 import torch
 
 from . import moves
-from .composed import Functions, composed
-from .table import lowers
+from .composed import composed
+from .table import Functions, lowers
 from .values import Complex, Constant, Value
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What joins tokens or features: by functions of their own where these fit."""
-from .values import TOKEN, Constant, Value, extents_of, numbered, whole
+from .values import TOKEN, Constant, Value, extents_of, numbered_in, whole
 
 
 def join(low, values, dim):
@@ -10,10 +10,8 @@ def join(low, values, dim):
     if any(isinstance(value, Value) and value.object.element == TOKEN or len(value.shape) != len(model.shape)
            for value in values):
         return None
-    rank = model.view.dim()
-    dim %= rank
-    order = model.order() if model.is_whole() else list(range(rank))
-    sizes = [[extent for axis, extent in enumerate(value.shape) if axis != dim] for value in values]
+    dim %= model.view.dim()
+    order = model.order() if model.is_whole() else list(range(model.view.dim()))
     before = [model.shape[axis] for axis in order[:order.index(dim)] if model.shape[axis] != 1]
     after = [axis for axis in order[order.index(dim) + 1:] if model.shape[axis] != 1]
     if before and after or len(before) > 1 or len(after) > 1:
@@ -27,8 +25,7 @@ def join(low, values, dim):
         result = whole(low.call(function, result, operands[i], extents=extents))
     shape = list(model.shape)
     shape[dim] = sum(sizes)
-    back = [order.index(axis) for axis in range(rank)]
-    return Value(result.object, numbered([shape[axis] for axis in order]).permute(back))
+    return Value(result.object, numbered_in(order, shape))
 
 
 def joined_operand(low, value, order):

@@ -11,11 +11,11 @@ import traceback
 import torch
 import torch.fx
 
-from .. import names
+from ..checkpoints import first_line
 from ..errors import ExportError, printable
-from .checks import TRAINING, in_training
-from .signature import input_names, leaves
-from .table import IN_PLACE, writes_in_place
+from .checks import in_training
+from .signature import input_names, leaves, rebuilt
+from .table import IN_PLACE, MODULES, writes_in_place
 
 KNOWN = ("shape dtype device ndim layout is_cuda requires_grad size dim numel nelement is_contiguous stride "
          "is_floating_point get_device is_nested is_sparse is_complex is_cpu").split()  # no steps
@@ -96,18 +96,20 @@ class Tracer(torch.fx.Tracer):
         self.is_resolved = False
         self.values, self.constants = {}, {}  # constants: {name: tensor}, as they were when they were read first
 
+    def place(self, path, line):
+        """Returns where something is in the user's code. A layer that is exported alone is the module."""
+        return where(path if self.original is self.root else path.removeprefix("layer").removeprefix("."), line)
+
     def here(self):
-        return where(".".join(self.path[-1:]), user_line())
+        return self.place("".join(self.path[-1:]), user_line())
 
     def refused(self, node, what, instead):
         """Returns why a step cannot be exported: its module and line, what it is, and what could be written instead."""
         path, line = self.module.get(node, ("", "an unknown line"))
-        if node.op == "call_module":
-            path = node.target if self.original is self.root else ""
-        return ExportError(f"{where(path, line)}: {what}: {instead}")
+        return ExportError(f"{self.place(path, line)}: {what}: {instead}")
 
     def is_leaf_module(self, module, path):
-        return is_leaf(module)
+        return is_of_torch(module) and torch_class(module).__name__ in MODULES
 
     def create_args_for_root(self, root_fn, is_module, concrete_args=None):
         """As many arguments of forward are traced as there are examples: others keep their defaults."""
@@ -122,25 +124,28 @@ class Tracer(torch.fx.Tracer):
     _module_getattr = getattr  # its name before PyTorch 2
 
     def path_of_module(self, module):
-        """Returns the path of a module. What forward makes of others, as self.layers[:2], has the path of what makes it; a
-        layer that it makes, as nn.Softmax(-1), becomes a member of the root."""
+        """Returns the path of a module: of what forward makes, as nn.Softmax(-1) or self.layers[:2], that of what makes
+        it."""
         try:
             return super().path_of_module(module)
         except NameError:
-            if not is_leaf(module):
-                return "".join(self.path[-1:])
-            kind = type(module).__name__
-            if module._parameters or any(isinstance(each, torch.fx.Proxy) for each in vars(module).values()):
+            if is_of_torch(module) and (module._parameters or any(
+                    isinstance(each, torch.fx.Proxy) for each in vars(module).values())):
+                kind = type(module).__name__
                 raise ExportError(f"{self.here()}: {kind} is made in forward: make it in __init__") from None
-            name = names.first_free(kind.lower(), lambda name: hasattr(self.root, name))
-            self.root.add_module(name, module.train(self.root.training))
-            self.submodule_paths[module] = name
-            return name
+            return "".join(self.path[-1:])
 
     def call_module(self, module, forward, args, kwargs):
         if self.computing:
             return forward(*args, **kwargs)
         self.path.append(self.path_of_module(module))
+        drawing = in_training(module) if is_of_torch(module) else None
+        if drawing:
+            raise ExportError(f"{self.here()}: {type(drawing).__name__} is in training, where it draws random numbers "
+                              "or takes the statistics of a batch: call .eval() of the whole module before the export")
+        if type(module).__name__.startswith("Parametrized"):
+            raise ExportError(f"{self.here()}: a parametrized module: call "
+                              "torch.nn.utils.parametrize.remove_parametrizations before the export")
         try:
             return super().call_module(module, forward, args, kwargs)
         finally:
@@ -162,7 +167,7 @@ class Tracer(torch.fx.Tracer):
             args = tuple(kwargs[name] for name in kwargs if name in INPUT)
             kwargs = {name: value for name, value in kwargs.items() if name not in INPUT}
         node = super().create_node(kind, EMPTY.get(target, target), args, kwargs, *more, **named)
-        self.module[node] = (".".join(self.path[-1:]), user_line())
+        self.module[node] = ("".join(self.path[-1:]), user_line())
         return node
 
     @contextlib.contextmanager
@@ -181,33 +186,24 @@ class Tracer(torch.fx.Tracer):
     def value(self, node):
         """Returns what a step computes on the example."""
         if node not in self.values:
-            self.values[node] = self.compute(node)
+            self.values[node] = self.call(node, *torch.fx.node.map_arg((node.args, node.kwargs), self.value))
         return self.values[node]
-
-    def writes(self, node):
-        """Whether a step writes in place."""
-        if node.op == "call_module":
-            return getattr(self.root.get_submodule(node.target), "inplace", False)
-        return node.op in ("call_function", "call_method") and writes_in_place(node)
 
     def begin_anew(self, examples):
         """Forgets all values: from now on each step in place has a result of its own."""
         self.values, self.examples, self.is_resolved = {}, dict(zip(self.examples, clones(examples))), True
 
-    def compute(self, node):
-        return self.call(node, *(torch.fx.node.map_arg(given, self.value) for given in (node.args, node.kwargs)))
-
     def call(self, node, args, kwargs):
         """Returns what a step computes of arguments."""
         was, self.computing = self.computing, True
-        if self.is_resolved and args and isinstance(args[0], torch.Tensor) and self.writes(node):
+        if self.is_resolved and args and isinstance(args[0], torch.Tensor) and writes_in_place(node):
             args = (args[0].clone(), *args[1:])
         try:
             if node.op == "placeholder":
                 return self.examples[node.target]
             if node.op == "get_attr":
                 if node.target not in self.constants:
-                    self.constants[node.target] = attribute(self.root, node.target)
+                    self.constants[node.target] = operator.attrgetter(node.target)(self.root)
                 return self.constants[node.target]
             if node.op == "call_module":
                 return self.root.get_submodule(node.target)(*args, **kwargs)
@@ -217,12 +213,6 @@ class Tracer(torch.fx.Tracer):
             return node.target(*args, **kwargs)
         finally:
             self.computing = was
-
-
-def attribute(root, path):
-    for name in path.split("."):
-        root = getattr(root, name)
-    return root
 
 
 def torch_class(module):
@@ -253,21 +243,22 @@ def is_original(module):
     return is_plain(module) and not any(hasattr(original, name) for name in overridden)
 
 
-def is_leaf(module):
-    """Modules of torch.nn are leaves, and those that only have another __init__; not those that only call others."""
+def is_of_torch(module):
+    """Whether a module is of torch.nn, or only has another __init__; and is not one that only calls others."""
     containers = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Transformer)
     return torch_class(module) not in containers and is_original(module)
 
 
 class Alone(torch.nn.Module):
-    """A module that is called as a whole: a layer of torch.nn, or one with hooks."""
+    """A module that is called as a whole: a layer of torch.nn, one with hooks, or one of which some inputs are tuples or
+    None, as in an example."""
 
-    def __init__(self, layer):
+    def __init__(self, layer, example=None):
         super().__init__()
-        self.layer = layer
+        self.layer, self.example = layer, example
 
     def forward(self, *inputs):
-        return self.layer(*inputs)
+        return self.layer(*(rebuilt(self.example, iter(inputs)) if self.example else inputs))
 
 
 def clones(examples):
@@ -282,21 +273,21 @@ def copied(net):
 
 
 def private(net, examples):
-    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot
-    be copied, after a call, in which it makes what it keeps. A layer, or what has hooks, is in a
-    module of its own then."""
+    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot be copied, after a
+    call, in which it makes what it keeps. A layer, or what has hooks, is in a module of its own then."""
     own = copied(net)
     if own is None:
         own = net
         with contextlib.suppress(Exception):  # trace says what it is
             net(*clones(examples))
-    return Alone(own).train(net.training) if is_leaf(net) or not is_plain(net) else own
+    return Alone(own).train(net.training) if is_of_torch(net) or not is_plain(net) else own
 
 
 def trace(net, examples):
     """Returns the Tracer of a module, with its graph."""
     original = net.layer if isinstance(net, Alone) else net
-    tracer, before = Tracer(clones(examples), input_names(original, len(examples))), dict(vars(net))
+    named = input_names(original, isinstance(net, Alone) and net.example or examples)
+    tracer, before = Tracer(clones(examples), named), dict(vars(net))
     tracer.original, tracer.untraced = original, copied(net)  # tracing may leave steps in what a module keeps
     try:
         with tracer.made_in_forward():
@@ -304,14 +295,10 @@ def trace(net, examples):
     except ExportError:
         raise
     except Exception as error:  # any: it is the user's code
-        module = in_training(net)
-        if module:
-            raise ExportError(f"{TRAINING[0].format(type(module).__name__)}: {TRAINING[1]}") from None
         line = next((f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
                      for frame in reversed(traceback.extract_tb(error.__traceback__))
                      if not frame.filename.startswith(OWN_CODE)), "")
-        text = printable((str(error).splitlines() or [type(error).__name__])[0])
-        text = re.sub(r"[\w.]*KnownProxy", "a step of the trace", text)
+        text = re.sub(r"[\w.]*KnownProxy", "a step of the trace", first_line(error))
         place = where(type(tracer.original).__name__, line or user_line())
         raise ExportError(f"{place}: torch.fx cannot trace this: {text}") from None
     for name in vars(net).keys() - before.keys():  # tensors that fx has put there
@@ -324,8 +311,7 @@ def check(tracer, net, examples):
     try:
         wanted = (net if tracer.untraced is None else tracer.untraced)(*clones(examples))
     except Exception as error:  # of any kind: it is the user's code
-        raise ExportError(f"{type(tracer.original).__name__}: its forward fails: "
-                          f"{printable((str(error).splitlines() or [type(error).__name__])[0])}") from None
+        raise ExportError(f"{type(tracer.original).__name__}: its forward fails: {first_line(error)}") from None
     (output,) = (node for node in tracer.graph.nodes if node.op == "output")
     traced = leaves(torch.fx.node.map_arg(output.args[0], tracer.value))
     for _, leaf in leaves(wanted):
@@ -342,6 +328,6 @@ def check(tracer, net, examples):
 
 
 def is_close(wanted, traced):
-    most = CLOSE * wanted.nan_to_num(0.0, 0.0, 0.0).abs().max().item()
+    most = CLOSE * wanted.double().nan_to_num(0.0, 0.0, 0.0).abs().max().item()
     return (wanted.shape, wanted.dtype) == (traced.shape, traced.dtype) and torch.allclose(
         wanted, traced, atol=most, rtol=0, equal_nan=True)

@@ -39,6 +39,11 @@ def listed(numbers):
     return ", ".join(map(str, numbers))
 
 
+def numbers_of(tensor):
+    """Returns the elements of an example as numbers of C++."""
+    return (tensor.float() if tensor.dtype == torch.bool else tensor).flatten().tolist()
+
+
 def extents_of(shape):
     """Returns the extents in C++ of a tensor: without axes of size 1, but always with the last axis."""
     *leading, last = shape or (1,)
@@ -68,13 +73,9 @@ class Value:
         strides, shape = self.view.stride(), self.view.shape
         return sorted(range(self.view.dim()), key=lambda axis: -strides[axis] if shape[axis] != 1 else -math.inf)
 
-    def in_memory(self):
-        """Returns the view with its axes in the order in which they lie in memory."""
-        return self.view.permute(self.order())
-
     def is_whole(self):
         """Whether it has every element of the object once."""
-        ordered = self.in_memory()
+        ordered = self.view.permute(self.order())
         return self.offset == 0 and self.view.numel() == self.object.size and is_row_major(ordered)
 
 
@@ -96,6 +97,18 @@ def memory_of(tensor):
 def numbered(shape):
     """Returns the view of an object whose elements lie in the order of this shape."""
     return torch.arange(math.prod(shape)).view(shape)
+
+
+def numbered_in(order, shape):
+    """Returns the view of an object whose elements lie in the order of these axes of the shape."""
+    return numbered([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(len(shape))])
+
+
+def places(extents, strides, first=0):
+    """Returns where the elements of a view lie, whose strides may be negative."""
+    steps = [torch.arange(extent).mul(stride).view(-1, *[1] * (len(extents) - axis - 1))
+             for axis, (extent, stride) in enumerate(zip(extents, strides))]
+    return sum(steps, torch.tensor(first)).expand(tuple(extents))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,6 +182,14 @@ class Strided(Operand):
                 f"tinyattn::Extents<{listed(self.extents)}>, tinyattn::Strides<{listed(self.stride)}>>{{{first}}}")
 
 
+@dataclasses.dataclass(frozen=True)
+class Addends(Operand):
+    """A mask of attention that depends on the input: what is added to the scores of each key."""
+
+    def text(self, name):
+        return f"tinyattn::AdditiveMask{{{name}}}"
+
+
 def strided(object, extents, strides, offset, is_written=False):
     """Returns the Operand of elements of an object: the object itself, a view of a matrix, or one of any rank."""
     extents, strides = tuple(extents), tuple(strides)
@@ -179,7 +200,7 @@ def strided(object, extents, strides, offset, is_written=False):
     return Strided(object, extents, strides, offset, is_written)
 
 
-def leaves(arguments):
+def arguments_in(arguments):
     """Returns what is in nested tuples, lists and dicts."""
     found = []
     torch.fx.node.map_aggregate(arguments, found.append)
@@ -231,16 +252,20 @@ class Rows:
     def step(self):
         return self.leading[-1][1] if self.leading else 0
 
-    def view(self, name, index):
-        """Returns the matrix at an index in C++."""
-        inner, terms, distinct = 1, [], 1
+    def terms(self, index):
+        """Returns (stride, index of an axis) of each axis of the loop along which matrices differ."""
+        inner, terms = 1, []
         for extent, stride in reversed(self.leading):
             if stride:
                 place = index if inner == 1 else f"({index} / {inner})"
-                place = place if extent * inner == self.count else f"({place} % {extent})"
-                terms.insert(0, f"{stride} * {place}")
-                distinct *= extent
+                terms.insert(0, (stride, place if extent * inner == self.count else f"({place} % {extent})"))
             inner *= extent
+        return terms
+
+    def view(self, name, index):
+        """Returns the matrix at an index in C++."""
+        terms = [f"{stride} * {place}" for stride, place in self.terms(index)]
+        distinct = math.prod(extent for extent, stride in self.leading if stride)
         shift = " + ".join(terms)
         if (self.object.extents == (self.rows, self.stride) and self.offset == 0 and len(terms) == 1
                 and distinct * self.cols == self.stride):

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Linear and norms, which a module calls as a layer or as a function, or writes out."""
+"""Linear, Embedding and norms, which a module calls as a layer or as a function, or writes out."""
 import torch
 
-from ..checkpoints import of_state_dict
+from ..checkpoints import tensors_in as tensors_of
 from ..errors import within
+from ..matrices import EMBEDDING
 from ..parts import LinearRequest, Part
+from ..reader import Reader
 from . import moves
 from .members import Layer
-from .values import Constant, Value, numbered, whole
-
-
-def tensors_of(tensors):
-    return of_state_dict(tensors, "").tensors
+from .table import Functions, lowers
+from .values import TOKEN, Constant, Value, numbered, whole
 
 
 def part_of(low, request, tensors):
@@ -19,10 +18,10 @@ def part_of(low, request, tensors):
         return request.part(tensors_of(tensors))
 
 
-def rows_of(tensor, name):
-    (item,) = tensors_of({name: tensor}).values()
-    values, width = item.values(), tensor.shape[-1]
-    return [values[first:first + width] for first in range(0, len(values), width)]
+def path_of(low, weight, kind):
+    """Returns the path of a layer: that of its module, or else of its weight, if it has one."""
+    name = weight.name if isinstance(weight, Constant) else low.name()
+    return low.layer or (name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_{kind}")
 
 
 def linear(low, value, weight, bias, path):
@@ -32,7 +31,7 @@ def linear(low, value, weight, bias, path):
     if path in low.members.embeddings and bias is None and weights == "f32":  # tied
         object = low.program.activation(low.name(), extents)
         low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ", whole(object), ");",
-                        writes=object)
+                        writes=object, call=("matmul_transposed", [operand, Layer(path), whole(object)]))
     else:
         path += "_tied" * (path in low.members.embeddings)
         tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
@@ -42,35 +41,49 @@ def linear(low, value, weight, bias, path):
     return Value(object, numbered((*value.shape[:-1], weight.shape[0])))
 
 
-def path_of_norm(low, weight):
-    """Returns the path of a norm: that of its module, or else of its weight, if it has one."""
-    if low.node.op == "call_module":
-        return low.node.target
-    name = weight.name if isinstance(weight, Constant) else low.name()
-    return name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
+@lowers("embedding")
+def embedding(low, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+              sparse=False):
+    if input.object.element != TOKEN:
+        f = Functions(low)
+        return f.matmul(f.one_hot(input, weight.shape[0]), weight)
+    if not input.is_whole() or input.object.extents != (input.view.numel(),):
+        object, flat = low.new((input.view.numel(),), input.shape, element=TOKEN)
+        moves.copy(low, input.view, [input], flat)
+        input = flat
+    if max_norm is not None:
+        low.refuse("an Embedding with max_norm", "renormalize the weight before the export")
+    path = path_of(low, weight, "embedding")
+    tree = low.members.stored({"weight": tensors_of({weight.name: weight.tensor})[weight.name].rows()}, EMBEDDING)
+    low.members.embeddings.add(path)
+    count, width = weight.shape
+    part = Part(f"::tinyattn::Embedding<{count}, {width}{low.members.last_argument()}>", "tinyattn/embedding.hpp", tree)
+    member = low.members.layer(path, lambda: part)
+    extents = (input.view.numel(), width)
+    object = low.program.activation(low.name(), extents)
+    operands = whole(input.object), whole(object)
+    low.program.add("static_cast<void>(", member, ".forward(", operands[0], ", ", operands[1], "));", writes=object,
+                    call=(member, operands))
+    return Value(object, numbered((*input.shape, width)))
 
 
-def norm(low, value, shape, weight, bias, epsilon, kind="LayerNorm"):
-    value = low.check_floats(value)
-    if len(shape) > 1:
-        flat = moves.move(low, "flatten", value, (-len(shape),), {})
-        weight, bias = (Constant(item.flatten(), "") if isinstance(item, torch.Tensor)
-                        else Constant(item.tensor.flatten(), item.name)
-                        if item is not None else None for item in (weight, bias))
-        normed = norm(low, flat, flat.shape[-1:], weight, bias, epsilon, kind)
+@lowers("layer_norm")
+def norm(low, input, normalized_shape, weight=None, bias=None, eps=1e-5, kind="LayerNorm"):
+    value = low.check_floats(input)
+    if len(normalized_shape) > 1:
+        flat = moves.move(low, "flatten", value, (-len(normalized_shape),), {})
+        weight, bias = (item and Constant(item.tensor.flatten(), item.name) for item in (weight, bias))
+        normed = norm(low, flat, flat.shape[-1:], weight, bias, eps, kind)
         return moves.move(low, "reshape", normed, value.shape, {})
-    width, path = shape[0], path_of_norm(low, weight)
-    weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
+    width, path = normalized_shape[0], path_of(low, weight, "norm")
+    weight, bias = (item and item.tensor for item in (weight, bias))
     operand = low.rows_of(value)
     weight = torch.ones(width) if weight is None else weight.detach()
-    tree = {"weight": rows_of(weight.reshape(1, -1), f"{path}.weight")}
-    if kind == "LayerNorm":
-        bias_or_zeros = torch.zeros(width) if bias is None else bias.detach()
-        tree["bias"] = rows_of(bias_or_zeros.reshape(1, -1), f"{path}.bias")
-    tree["epsilon"] = torch.tensor(epsilon, dtype=torch.float32).item() or -0.0
-    part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
-                set())
-    member = low.members.layer(path, lambda: part, kind, weight, bias, epsilon)
+    tensors = {f"{path}.weight": weight, **({} if bias is None else {f"{path}.bias": bias.detach()})}
+    tree = Reader(tensors_of(tensors)).norm(path, width, "layer" if kind == "LayerNorm" else "rms",
+                                            torch.tensor(eps, dtype=torch.float32).item())
+    part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree)
+    member = low.members.layer(path, lambda: part, kind, weight, bias, eps)
     return Value(low.call(member, operand, extents=operand.extents, in_place=[operand]), numbered(value.shape))
 
 

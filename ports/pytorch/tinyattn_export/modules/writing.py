@@ -29,11 +29,10 @@ class Structs:
     """The types of the members. Layers have types of tinyattn; a module of the user has a struct of its own, named as
     its class; modules that are numbered and have one type are an array."""
 
-    def __init__(self, net, parts, configs):
-        self.net, self.parts = net, parts
-        self.configs, self.definitions, self.paths, self.types = {**configs}, {}, {}, {}
-        self.tree, self.arrays = {}, {}
-        for path in parts:
+    def __init__(self, net, members):
+        self.net, self.parts, self.config = net, members.finished, members.config
+        self.definitions, self.paths, self.types, self.tree, self.arrays = {}, {}, {}, {}, {}
+        for path in self.parts:
             place = self.tree
             *outer, last = path.split(".")
             for name in outer:
@@ -91,18 +90,9 @@ class Structs:
         template = part.type.replace("::tinyattn::", "tinyattn::")
         if part.config is not None:
             outer, _, config = template.partition("{")[0].partition("<")
-            template = f"{outer}<{self.config(name, config, part.config)}>"
+            template = f"{outer}<{self.config(member_name(name).strip('_') or 'layer', config, part.config)}>"
         self.types[path] = template
         return Field(template, part.tree)
-
-    def config(self, name, type, members):
-        """Returns the name of a configuration."""
-        base = "config_of_" + (member_name(name).strip("_") or "layer")
-        key = type, repr(members)
-        if key not in self.configs:
-            free = names.first_free(base, [taken for taken, *_ in self.configs.values()].__contains__)
-            self.configs[key] = (free, type, members)
-        return self.configs[key][0]
 
     def class_of(self, path, name):
         try:
@@ -212,16 +202,6 @@ class Writer:
         return lines
 
 
-def workspace(slots):
-    lines = []
-    for slot in slots:
-        if len(slot.members) == 1:
-            lines += [f"{type} {name};" for type, name in slot.members]
-        else:
-            lines += ["union {", *(f"  {type} {name};" for type, name in slot.members), "};"]
-    return lines
-
-
 def mask_lines(mask):
     """Returns the definition of a mask, a row of it in each line."""
     def text(item):
@@ -250,7 +230,7 @@ def model(structs, found, slots):
     low = found.low
     name_parameters(found.inputs, found.outputs, [
         *structs.fields, *structs.definitions, *map(structs.element_of, structs.arrays),
-        *(mask.name for mask in low.members.masks), *(name for name, *_ in structs.configs.values())])
+        *(mask.name for mask in low.members.masks), *(name for name, *_ in low.members.configs.values())])
     steps = Writer(low.program, structs, slots).statements()
     lines = ["struct Model {"]
     for name, body in structs.definitions.items():
@@ -273,9 +253,12 @@ def model(structs, found, slots):
 
 def memory(slots):
     """Returns the definition of the workspace."""
-    if not slots:
-        return [MEMORY, "  struct Workspace {};"]
-    return [MEMORY, "  struct Workspace {", *(f"    {line}" for line in workspace(slots)), "  };"]
+    lines = []
+    for slot in slots:
+        members = [f"{type} {name};" for type, name in slot.members]
+        lines += members if len(members) == 1 else ["union {", *(f"  {member}" for member in members), "};"]
+    body = [" {", *(f"    {line}" for line in lines), "  };"] if lines else [" {};"]
+    return [MEMORY, f"  struct Workspace{body[0]}", *body[1:]]
 
 
 def signature(low, parameters, slots):
