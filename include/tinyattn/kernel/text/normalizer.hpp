@@ -100,7 +100,6 @@ class NormalizedSentence {
         stop_(end),
         removes_(removes),
         is_after_space_(removes) {
-    is_in_prefix_ = false;
     load();
     if (removes) trim();
     is_in_prefix_ = has_prefix && text != end && !(removes && at_end());
@@ -165,7 +164,7 @@ class NormalizedSentence {
   Bytes part_{nullptr, 0};  // normalized
   const char* stop_;        // text_ and the size of the part at the end
   std::size_t stopped_size_ = 0;
-  bool removes_, is_after_space_, is_in_prefix_;
+  bool removes_, is_after_space_, is_in_prefix_ = false;
 };
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

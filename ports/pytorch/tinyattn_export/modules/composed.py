@@ -67,8 +67,8 @@ COMPOSED = {
     "dist": lambda f, input, other, p=2: f.norm(f.sub(input, other), p),
     "pairwise_distance": lambda f, x1, x2, p=2.0, eps=1e-6, keepdim=False: f.norm(
         f.add(f.sub(x1, x2), eps), p, -1, keepdim),
-    "mse_loss": lambda f, input, target, reduction="mean": {"mean": f.mean, "sum": f.sum, "none": lambda x: x}[reduction](
-        f.square(f.sub(input, target))),
+    "mse_loss": lambda f, input, target, reduction="mean": {
+        "mean": f.mean, "sum": f.sum, "none": lambda x: x}[reduction](f.square(f.sub(input, target))),
     "dot": lambda f, input, other: f.sum(f.mul(input, other)),
     "outer": lambda f, input, vec2: f.mul(f.unsqueeze(input, -1), vec2),
     "cdist": lambda f, x1, x2, p=2.0, compute_mode=None: f.norm(f.sub(f.unsqueeze(x1, -2), f.unsqueeze(x2, -3)), p, -1),
@@ -122,8 +122,10 @@ def logarithm(low, input):
     """Of a softmax it is that of log_softmax, since the library's softmax is 0 below e^-69."""
     factor, f = LOGARITHMS[low.called], Functions(low)
     softmax, x, dim = low.softmaxes.get(getattr(input, "object", None), (None, None, None))
-    if softmax is None or (softmax.shape, softmax.view.stride()) != (input.shape, input.view.stride()):
+    if softmax is None:
         return mapped(low, low.called, input)
+    if (softmax.shape, softmax.view.stride()) != (input.shape, input.view.stride()):
+        low.refuse(f"{low.called} of a part or a view of a softmax", "take log_softmax, and the part of that")
     return f.log_softmax(x, dim) if factor == 1 else f.mul(f.log_softmax(x, dim), factor)
 
 
