@@ -71,7 +71,7 @@ struct Model {
   };
 
   // Computes what GPTModel.forward computes of one input. x and out may not overlap.
-  // A token that an embedding does not have leaves the result undefined.
+  // x has tokens below 29: others leave the result undefined.
   constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {
     static_cast<void>(tok_emb.forward(x, workspace.tok_emb));      // [14, 24]
     tinyattn::add(workspace.tok_emb, pos_emb, workspace.tok_emb);  // [14, 24]

@@ -19,10 +19,12 @@ from .language_models import LanguageModelRequest
 from .tokenizer_files import read_tokenizer
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+MOST_TOKENS = 1 << 16
 MOST_WHOLE = 2**24  # floats hold every whole number up to it
 NEEDED = "the board computes with a compiler of C++20, which CXX names, or c++"
 MODEL = re.compile(r"  using (?:In|Out)put\d* = tinyattn::\w+<([\w:]+), ([\d, ]+)>;")
 LANGUAGE_MODEL = re.compile(r"::tinyattn::LanguageModel<.*> (\w+)(?:;| = )")
+LIMIT = re.compile(r"^  // (\w+) has tokens below (\d+): others leave the result undefined.$", re.MULTILINE)
 FORWARD = re.compile(r"constexpr void forward\((.*?)Workspace& workspace\)", re.DOTALL)
 SIZES = re.compile(r"^// .*?(\d+) parameters, (\d+) bytes\.$", re.MULTILINE)
 CODE = """\
@@ -163,7 +165,7 @@ class LanguageBoard(Board):
 class ModuleBoard(Board):
     """board(x) returns what forward returns: of one input, or of a batch."""
 
-    vocabularies = results = None  # what only export.module knows
+    results = None  # what only export.module knows
 
     def __init__(self, text, name, weights=None):
         super().__init__(text, name, weights)
@@ -171,8 +173,8 @@ class ModuleBoard(Board):
         names = re.findall(r"(const )?\w+& (\w+),", FORWARD.search(text)[1])
         self.inputs, self.outputs = ([(own, *type) for (read, own), type in zip(names, types) if bool(read) == is_input]
                                      for is_input in (True, False))
-        tables = [int(count) for count in re.findall(r"tinyattn::Embedding<(\d+), ", text)]
-        self.vocabularies = [min(tables, default=65536)] * len(self.inputs)
+        limits = {own: int(count) for own, count in LIMIT.findall(text)}
+        self.vocabularies = [limits.get(own, MOST_TOKENS) for own, *_ in self.inputs]  # or a tensor, of each element
         # ((the shape of an element, the axis of a batch, is it joined), ...), and how to make what forward returns of tensors
         self.shapes = [(extents, 0, False) for _, _, extents in self.outputs]
         self.mixes = False  # whether forward mixes what is in a batch
@@ -216,9 +218,10 @@ class ModuleBoard(Board):
             if not fitting:
                 raise ExportError(f"{name} is {list(x.shape)}, and must be {list(extents)}, or a batch of such")
             x = fitting[0]
-        most = self.vocabularies[i]
-        if not is_number and x.numel() and not 0 <= x.min() <= x.max() < most:
-            raise ExportError(f"{name} must have tokens from 0 to {most - 1}")
+        if not is_number:
+            most = torch.as_tensor(self.vocabularies[i]).expand(extents).expand_as(x)
+            for limit in most[(x < 0) | (x >= most)][:1].tolist():
+                raise ExportError(f"{name} must have tokens from 0 to {limit - 1}")
         return x.to(torch.float32 if is_number else torch.int64).contiguous(), has_batch
 
     def __call__(self, *inputs):

@@ -59,7 +59,7 @@ struct Model {
   };
 
   // Computes what Decoder.forward computes of one input. x and out may not overlap.
-  // A token that an embedding does not have leaves the result undefined.
+  // x has tokens below 11: others leave the result undefined.
   constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {
     static_cast<void>(wte.forward(x, workspace.wte));                                 // [12, 16]
     tinyattn::add(workspace.wte, wpe, workspace.wte);                                 // [12, 16]

@@ -299,6 +299,9 @@ functions_of_tokens: F.relu(x.float() - 2) + (1.0 - x.float()) * -x.float() on t
 expanded_as_another: x * x.mean(1, True).expand_as(x)
 empty_before_it_is_written: y, z = torch.empty_like(x), torch.empty(x.shape); y[..., :3], y[..., 3:] = -x[..., 3:], x[..., :3];
   z[:, :2], z[:, 2:] = y[:, 2:], y[:, :2]; z
+columns_of_tokens: torch.cat([self.e(x[:, 0]), self.f(x[:, 1]), self.e(x[:, 2] // 3) + self.f(x[:, 2] % 3), self.table[x[:, 3]],
+  self.e(torch.cat([torch.full_like(x[:, :1], 8), x[:, :1]], 1)).flatten(1)], -1)
+  where e = nn.Embedding(9, 6); f = nn.Embedding(3, 6); table = torch.randn(30, 2) on torch.tensor([[8, 2, 20, 29]])
 steps_in_place_by_operators: y = h = x.abs() + 1; y **= 2; y //= 0.3; y %= 5; h
 """
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules that cannot be exported: each gives one sentence with the module, the operation, its line and what could be
 written instead, and no file is written. Needs PyTorch (Debian: python3-torch); skips its tests without it."""
+import contextlib
 import functools
 import pathlib
 import tempfile
@@ -67,8 +68,21 @@ def stated(code, **members):
     return written(forward_of(code, __file__), **members)
 
 
+def caught(self, x):
+    with contextlib.suppress(Exception):
+        return -x if x.max() > 1e6 else x
+    return x
+
+
 CASES = [  # (what the sentence must say, the module, the example)
     ("a branch depends on what the input holds", written(lambda self, x: x if x.sum() > 0 else -x), X),
+    ("a branch depends on", written(lambda self, x: -x if isinstance(x, torch.Tensor) and x.max() > 1e6 else x), X),
+    ("a branch depends on", written(lambda self, x: -x if torch.is_tensor(x) and x.max() > 1e6 else x), X),
+    ("a branch depends on", written(caught), X),
+    ("torch.tensor() depends on", written(lambda self, x: x * torch.tensor([x.mean(), 2])), X),
+    ("forward keeps running_mean between calls: take it as an input", stated(
+        "self.norm.running_mean = x[0].mean(1); self.norm(x)", norm=nn.BatchNorm1d(4)), X),
+    ("0 is of torch.jit", nn.Sequential(torch.jit.script(nn.Linear(6, 6))).eval(), X),
     ("float() depends on what the input holds", stated("while float(x[0, 0, 0]) < 3: x = x + 1; x"), X),
     ("mul_ writes in place to what getitem, which is read later, is a view of",
      stated("y = self.layer(x); first = y[:, 0]; y.mul_(2.0); y + first", layer=nn.Linear(6, 6)), X),
@@ -137,8 +151,8 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("0.weight holds infinity", nn.Sequential(
         nn.Embedding.from_pretrained(torch.tensor([[1.0], [torch.inf]]))), torch.tensor([[0]])),
     ("is not finite", written(lambda self, x: x * 3e38 * 3e38 * 0), X),
-    ("ask for the type of its input", written(
-        lambda self, x: x * (2 if isinstance(x, torch.Tensor) else 1)), X),
+    ("ask for the type of its input", written(lambda self, x: x * (2 if type(x) is torch.Tensor else 1)), X),
+    ("ask for the type of its input", written(lambda self, x: x * (2 if type(x) is torch.Tensor and x.max() > 30 else 1)), X),
     *((f"{name} is another module than torch.nn put there",
        nn.Sequential(layer_with(**{name: part})).eval(), X) for name, part in (
            ("linear1", Clamped(6, 8)), ("linear2", hooked(nn.Linear(8, 6))),

@@ -2,6 +2,7 @@
 """Checks a module and its example before it is traced."""
 import torch
 
+from ..desk import MOST_TOKENS
 from ..errors import ExportError, printable
 
 
@@ -17,8 +18,10 @@ def in_training(net):
 def check_module(net):
     if not isinstance(net, torch.nn.Module):
         raise ExportError(f"net is a {type(net).__name__}, and must be a torch.nn.Module")
-    if isinstance(net, torch.jit.ScriptModule):
-        raise ExportError("net is of torch.jit, which is not traced: give the module that it was made of")
+    for path, module in net.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            raise ExportError(f"{printable(path or 'net')} is of torch.jit, which is not traced: give the module that it "
+                              "was made of")
     for path, tensor in [*net.named_parameters(), *net.named_buffers()]:
         if tensor.device.type == "meta":
             raise ExportError(f"{printable(path)} is on the meta device, where tensors have no values: load the "
@@ -53,8 +56,8 @@ def check_example(example):
         raise ExportError("example must be one tensor that is not empty, or a tuple of such tensors")
     if not has_tokens(example) and example.dtype not in (torch.float32, torch.bool):
         raise ExportError(f"example is of {example.dtype}, and must be of float32 or bool, or of int64 for tokens")
-    if has_tokens(example) and (example.min() < 0 or example.max() > 65535):
-        raise ExportError("example has a token that is not from 0 to 65535")
+    if has_tokens(example) and (example.min() < 0 or example.max() >= MOST_TOKENS):
+        raise ExportError(f"example has a token that is not from 0 to {MOST_TOKENS - 1}")
     if not torch.isfinite(example).all():
         raise ExportError("example has a number that is not finite")
     batch, *rest = example.shape

@@ -3,35 +3,35 @@
 steps, and what was lowered must compute what PyTorch computes."""
 import torch
 
+from ..desk import MOST_TOKENS
 from ..errors import ExportError, printable
 from .checks import has_tokens
 from .evaluating import Memory
-from .lowering import ancestors, dependents
+from .lowering import dependents
 from .signature import leaves
 from .table import title, writes_in_place
 from .tracing import check, private, trace
 from .values import Value, numbered
 
 DRAWN = 2  # inputs
+HIDDEN = (0, 8, 64)  # times the example: a branch that the trace did not meet
+BRANCH = 0.01  # what it changes, of the largest number: large numbers round otherwise
 MOST_ERROR = 1e-4  # of the largest number of a step that is not exact
 REPORT = "write it another way, and please report it"
 MOST_NOISE = 8  # times the difference that float32 makes to float64
 
 
-def vocabulary_of(tracer, name):
-    """Returns how many tokens the smallest Embedding has that the input of a name is given to, or None."""
-    (source,) = (node for node in tracer.graph.nodes if node.op == "placeholder" and node.target == name)
-    return min((len(tracer.value(node.args[1])) for node in tracer.graph.nodes
-                if node.target is torch.nn.functional.embedding and source in ancestors(node)), default=None)
-
-
-def drawn(tracer, examples, seed):
+def drawn(examples, vocabularies, seed):
     """Returns inputs like the examples: tokens of the vocabulary, or numbers that differ from those of the example as
     these do from their neighbours."""
     generator = torch.Generator().manual_seed(seed)
-    return [torch.randint(vocabulary_of(tracer, name) or int(example.max()) + 1, example.shape, generator=generator,
-                          dtype=example.dtype) if has_tokens(example) else drawn_numbers(example, generator)
-            for name, example in zip(tracer.examples, examples)]
+    return [drawn_tokens(example, most, generator) if has_tokens(example) else drawn_numbers(example, generator)
+            for example, most in zip(examples, vocabularies)]
+
+
+def drawn_tokens(example, most, generator):
+    most = torch.where(most < MOST_TOKENS, most, example.max() + 1)
+    return (torch.rand(example.shape, generator=generator) * most).to(example.dtype)
 
 
 def drawn_numbers(example, generator):
@@ -125,17 +125,21 @@ def difference(wanted, single, double):
     return 0 if error <= MOST_ERROR * wanted.abs().max().item() + MOST_NOISE * noise else error
 
 
-def check_export(steps, net, examples, found):
+def check_export(steps, net, examples, found, vocabularies):
     """Raises an ExportError unless an export is right for the examples and for other inputs. Returns [(inputs, what
     PyTorch computes of them)]."""
     low, checked = found.low, [(examples, found.wanted)]
     check_steps(low, found.inputs, found.outputs, examples, found.wanted)
     for seed in range(DRAWN):
-        others = drawn(low.tracer, examples, seed)
+        others = drawn(examples, vocabularies, seed)
         check_same(low.tracer, steps, steps_of(trace(private(net, others), others)))
         low.tracer.begin_anew(others)
         of_others = [tensor.detach().float() for _, tensor in leaves(check(low.tracer, low.net, others))]
         if all(torch.isfinite(tensor).all() for tensor in of_others):
             check_steps(low, found.inputs, found.outputs, others, of_others)
             checked.append((others, of_others))
+    for factor in HIDDEN:
+        others = [example * factor if example.is_floating_point() else example for example in examples]
+        low.tracer.begin_anew(others)
+        check(low.tracer, low.net, others, BRANCH)
     return checked

@@ -7,7 +7,7 @@ import torch
 from ..desk import MOST_WHOLE
 from ..errors import ExportError, listing, printable
 from ..settings import WEIGHTS
-from . import aliasing, comparing, convolutions, header, writing
+from . import aliasing, comparing, convolutions, header, lookups, writing
 from .checks import batch_axes, check_example, check_module, has_tokens, tensors_of
 from .lowering import Lowering
 from .members import is_in
@@ -29,6 +29,7 @@ class Lowered:
     result: object  # what forward returns: tensors in tuples, lists and dicts
     extents: list  # of the inputs
     checked: list = ()  # of (inputs, what PyTorch computes of them)
+    vocabularies: list = ()  # below what each element of the inputs must be, if it is a token
 
     @property
     def wanted(self):
@@ -81,13 +82,14 @@ def checked(net, examples, weights):
     aliasing.resolve(tracer)
     aliasing.remove_unused(tracer.graph)
     found = lowered(tracer, own, examples, extents, {})
-    inputs = comparing.check_export(steps, net, examples, found)
+    vocabularies = lookups.vocabularies_of(tracer, examples)
+    inputs = comparing.check_export(steps, net, examples, found, vocabularies)
     if "int8" in weights.values():
         if isinstance(own, Alone):
             weights = {f"layer.{name}".rstrip("."): kind for name, kind in weights.items()}
         found = lowered(tracer, own, examples, extents, weights)
         check_use(weights, found.low.members.finished, ("", "layer") if isinstance(own, Alone) else ("",))
-    found.checked = inputs
+    found.checked, found.vocabularies = inputs, vocabularies
     return found
 
 
@@ -133,7 +135,7 @@ def give(low, results, outputs):
 def again(found):
     """Returns the same, lowered once more for C: steps and names are changed when they are written."""
     other = lowered(found.low.tracer, found.low.net, found.checked[0][0], found.extents, found.low.members.kinds, True)
-    other.checked = found.checked
+    other.checked, other.vocabularies = found.checked, found.vocabularies
     return other
 
 

@@ -35,10 +35,10 @@ def move(low, name, value, others, kwargs):
         return value[others[0]]
     if name == "getitem" and isinstance(value, Constant) and isinstance(others[0], Value):
         return FUNCTIONS["embedding"](low, others[0], value)
-    if not isinstance(value, Value):
-        low.refuse(f"{name} is called on what does not depend on the input", "write it before")
     others, kwargs = torch.fx.node.map_aggregate(
         (tuple(others), dict(kwargs)), lambda argument: tensor_of(low, argument))
+    if not isinstance(value, Value):
+        low.refuse(f"{name} is called on what does not depend on the input", "write it before")
     if any(isinstance(other, torch.dtype) for other in (*others, *kwargs.values())):
         low.refuse(f"{name} of the bits as another type", "all steps are of float32 here")
     moved = apply(name, value.view, others, kwargs)
@@ -184,10 +184,11 @@ def by_table(low, numbers, sources, object, result):
 
 def numbered_sources(low, sources):
     """Returns the numbers of the elements of Values, Constants and numbers, and what has these elements."""
-    numbers = [number_of(source) for source in sources]
+    numbers, shapes = [number_of(source) for source in sources], [getattr(source, "shape", ()) for source in sources]
     sources = [low.check_floats(source, tokens=True) if number is None else text_of(low, number)
                for source, number in zip(sources, numbers)]
-    views = [source.view if isinstance(source, Value) else torch.tensor(0) for source in sources]
+    views = [source.view if isinstance(source, Value) else torch.zeros(shape, dtype=torch.int64)
+             for source, shape in zip(sources, shapes)]
     return [view + i * SOURCE for i, view in enumerate(views)], sources
 
 
@@ -229,9 +230,21 @@ def overwritten(low, input):
 
 @lowers("pad")
 def pad(low, input, pad, mode="constant", value=None):
+    if mode == "constant" and sum(map(any, zip(pad[::2], pad[1::2]))) > 1 and min(pad) >= 0:
+        return framed(low, low.check_floats(input), pad, value or 0.0)
     if mode == "constant":
         return joined(low, lambda numbers, zero: F.pad(numbers - zero, pad) + zero, [input, value or 0.0])
     return joined(low, lambda numbers: F.pad(numbers.double(), pad, mode).long(), [input])
+
+
+def framed(low, value, pad, number):
+    """Pads several axes: a constant that the value is written into."""
+    order = value.order() if value.is_whole() else list(range(len(value.shape)))
+    begins = [*pad[::2], *[0] * len(value.shape)][len(value.shape) - 1::-1]
+    frame = torch.full(F.pad(value.view, pad).permute(order).shape, number)
+    inner = tuple(slice(begins[axis], begins[axis] + value.shape[axis]) for axis in order)
+    result = assign(low, Constant(frame, "frame"), inner, Value(value.object, value.view.permute(order)))
+    return Value(result.object, result.view.permute([order.index(axis) for axis in range(len(order))]))
 
 
 @lowers("tril", "triu")

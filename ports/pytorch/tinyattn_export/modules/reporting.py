@@ -8,7 +8,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..desk import ModuleBoard
 from ..errors import ExportError
 from .checks import batch_axes
-from .comparing import vocabulary_of
 from .signature import leaves, rebuilt
 
 PRODUCTS = {  # {what PyTorch computes: its multiplications and additions}
@@ -132,7 +131,7 @@ def board_of(found, text, name, weights):
     board, (examples, _) = ModuleBoard(text, name, weights), found.checked[0]
     tracer, net = found.low.tracer, found.low.net
     board.inputs = [(name, *type) for name, (_, *type) in zip(tracer.examples, board.inputs)]
-    board.vocabularies = [vocabulary_of(tracer, name) or 65536 for name in tracer.examples]
+    board.vocabularies = [most.view(own) for most, own in zip(found.vocabularies, found.extents)]
     board.axes, board.shapes, board.mixes = batches_of(found, net)
     board.types = [(example.dtype,) for example in examples]
     board.dtypes = [tensor.dtype for _, tensor in leaves(found.result)]

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Traces a torch.nn.Module with torch.fx. Every step is also computed, on the example, so that shapes are numbers:
 `batch, tokens, width = x.shape` and `y, weights = attention(x, x, x)` trace as they stand."""
+import builtins
 import contextlib
 import copy
 import re
 import operator
 import sys
+import threading
 import traceback
+from unittest import mock
 
 import torch
 import torch.fx
@@ -20,11 +23,12 @@ from .table import IN_PLACE, MODULES, writes_in_place
 KNOWN = ("shape dtype device ndim layout is_cuda requires_grad size dim numel nelement is_contiguous stride "
          "is_floating_point get_device is_nested is_sparse is_complex is_cpu").split()  # no steps
 CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
-NUMBERS = ("numpy", "tolist")  # methods that leave PyTorch
+NUMBERS = ("numpy", "tolist", "item")  # methods that leave PyTorch
 SEVERAL = (tuple, list)  # and what torch.max returns: results of one step
 INPUT = ("input", "tensor", "self")
 EMPTY = {torch.empty: torch.zeros, torch.empty_like: torch.zeros_like, "new_empty": "new_zeros"}  # not what lay there
 BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.searchsorted
+ONE_AT_A_TIME = threading.Lock()  # torch.fx and as_in_forward replace functions of PyTorch
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
 
@@ -53,6 +57,8 @@ class KnownProxy(torch.fx.Proxy):
     def __getattr__(self, name):
         if name in KNOWN and isinstance(self.known, torch.Tensor):
             return getattr(self.known, name)
+        if name == "data":
+            return self.detach()
         if name in NUMBERS:
             self.refuse(f"{name}()")
         if isinstance(self.known, torch.Tensor) and hasattr(torch.Tensor, name) and not name.startswith("__"):
@@ -68,9 +74,10 @@ class KnownProxy(torch.fx.Proxy):
         return len(self.known)
 
     def refuse(self, what):
-        raise ExportError(
+        self.tracer.refusal = ExportError(
             f"{self.tracer.here()}: {what} depends on what the input holds, and a step of a graph cannot: compute it "
             "after forward, or with torch.where's counterpart, a mask of constants")
+        raise self.tracer.refusal
 
     def __abs__(self):
         return self.abs()
@@ -93,7 +100,7 @@ class Tracer(torch.fx.Tracer):
         super().__init__()
         self.examples, self.path, self.computing = dict(zip(names, examples)), [], False
         self.module = {}  # {node: (the path of the module that has it, its line)}
-        self.is_resolved = False
+        self.is_resolved, self.refusal = False, None  # the last, which forward may have caught
         self.values, self.constants = {}, {}  # constants: {name: tensor}, as they were when they were read first
 
     def place(self, path, line):
@@ -171,17 +178,35 @@ class Tracer(torch.fx.Tracer):
         return node
 
     @contextlib.contextmanager
-    def made_in_forward(self):
-        """Makes steps of calls of torch.zeros and torch.empty, since forward may write to their results."""
-        def step(original):
-            return lambda *args, **kwargs: original(*args, **kwargs) if self.computing else self.create_proxy(
-                "call_function", original, args, kwargs)
-        originals = torch.zeros, torch.empty
-        try:
-            torch.zeros, torch.empty = map(step, originals)
+    def as_in_forward(self):
+        """Takes a step as a tensor where forward asks for one, or indexes a buffer. What torch.zeros and torch.empty give
+        is a step, since forward may write to it."""
+        thread = threading.get_ident()
+
+        def step(original, target):
+            return lambda *args, **kwargs: original(*args, **kwargs) if (
+                self.computing or threading.get_ident() != thread) else self.create_proxy(
+                    "call_function", target, args, kwargs)
+
+        def asks(value, types=torch.Tensor, of_python=isinstance):
+            is_asked = type(value) is KnownProxy and not sys._getframe(1).f_code.co_filename.startswith(OWN_CODE)
+            return of_python(value.known if is_asked else value, types)
+
+        def rows(buffer, key, original=torch.Tensor.__getitem__):
+            keys = key if type(key) is tuple else (key,)
+            is_step = any(type(each) is KnownProxy for each in keys)
+            return step(original, operator.getitem)(buffer, key) if is_step else original(buffer, key)
+
+        def as_tensor(data, *args, original=torch.as_tensor, **kwargs):
+            return data.to(*args, **kwargs) if type(data) is KnownProxy else original(data, *args, **kwargs)
+
+        def tensor(data, *args, original=torch.tensor, **kwargs):
+            steps = [each for each in (data if type(data) in SEVERAL else (data,)) if type(each) is KnownProxy]
+            return steps[0].refuse("torch.tensor()") if steps else original(data, *args, **kwargs)
+        functions = {name: step(getattr(torch, name), getattr(torch, name)) for name in ("zeros", "empty")}
+        with mock.patch.multiple(torch, **functions, as_tensor=as_tensor, tensor=tensor, is_tensor=asks), \
+                mock.patch.object(torch.Tensor, "__getitem__", rows), mock.patch.object(builtins, "isinstance", asks):
             yield
-        finally:
-            torch.zeros, torch.empty = originals
 
     def value(self, node):
         """Returns what a step computes on the example."""
@@ -290,7 +315,7 @@ def trace(net, examples):
     tracer, before = Tracer(clones(examples), named), dict(vars(net))
     tracer.original, tracer.untraced = original, copied(net)  # tracing may leave steps in what a module keeps
     try:
-        with tracer.made_in_forward():
+        with ONE_AT_A_TIME, tracer.as_in_forward():
             tracer.graph = tracer.trace(net)
     except ExportError:
         raise
@@ -300,13 +325,19 @@ def trace(net, examples):
                      if not frame.filename.startswith(OWN_CODE)), "")
         text = re.sub(r"[\w.]*KnownProxy", "a step of the trace", first_line(error))
         place = where(type(tracer.original).__name__, line or user_line())
+        kept = re.search("cannot assign 'a step of the trace' as buffer '(.*?)'", text)
+        if kept:
+            raise ExportError(f"{place}: forward keeps {kept[1]} between calls: take it as an input, and return "
+                              "it") from None
         raise ExportError(f"{place}: torch.fx cannot trace this: {text}") from None
+    if tracer.refusal:
+        raise tracer.refusal
     for name in vars(net).keys() - before.keys():  # tensors that fx has put there
         tracer.constants[name] = vars(net).pop(name)
     return tracer
 
 
-def check(tracer, net, examples):
+def check(tracer, net, examples, close=CLOSE):
     """Returns what PyTorch computes of an input. Raises an ExportError if the trace computes other numbers."""
     try:
         wanted = (net if tracer.untraced is None else tracer.untraced)(*clones(examples))
@@ -321,13 +352,13 @@ def check(tracer, net, examples):
         if leaf.is_complex():
             raise ExportError("forward returns complex numbers: return floats, as torch.view_as_real(y)")
     pairs = [(of_module.detach(), of_trace.detach()) for (_, of_module), (_, of_trace) in zip(leaves(wanted), traced)]
-    if len(leaves(wanted)) != len(traced) or not all(is_close(*pair) for pair in pairs):
+    if len(leaves(wanted)) != len(traced) or not all(is_close(*pair, close) for pair in pairs):
         raise ExportError("the module does not compute what its trace computes: does it draw random numbers, keep "
                           "something between calls, ask for the type of its input, or use autocast or inference_mode?")
     return wanted
 
 
-def is_close(wanted, traced):
-    most = CLOSE * wanted.double().nan_to_num(0.0, 0.0, 0.0).abs().max().item()
+def is_close(wanted, traced, close):
+    most = close * wanted.double().nan_to_num(0.0, 0.0, 0.0).abs().max().item()
     return (wanted.shape, wanted.dtype) == (traced.shape, traced.dtype) and torch.allclose(
         wanted, traced, atol=most, rtol=0, equal_nan=True)

@@ -6,6 +6,7 @@ import re
 import torch
 
 from .. import names
+from ..desk import MOST_TOKENS
 from .layout import Line, aligned, broken, fits, literal
 from .loops import rolled
 from .members import Layer, is_reserved, member_name
@@ -244,10 +245,10 @@ def model(structs, found, slots):
     is_one = len(parameters) == 2
     what = (f"  // Computes what {low.title_of_module}.forward computes of one input. "
             f"{'x and out' if is_one else 'Inputs and outputs'} may not overlap.")
-    unknown = "  // A token that an embedding does not have leaves the result undefined."
-    has_tokens = any(x.element == TOKEN for x in found.inputs)
+    limits = [f"  // {x.name} has tokens below {most.max()}: others leave the result undefined."
+              for x, most in zip(found.inputs, found.vocabularies) if x.element == TOKEN and most.max() < MOST_TOKENS]
     return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", what,
-            *([unknown] if has_tokens else []), *signature(low, parameters, slots), *aligned(steps, "    "),
+            *limits, *signature(low, parameters, slots), *aligned(steps, "    "),
             "  }", "};"]
 
 
