@@ -173,7 +173,7 @@ CASES = [  # (what the sentence must say, the module, the example)
         nn.TransformerEncoderLayer(6, 2, 8, activation=torch.tanh, batch_first=True)).eval(), X),
     ("an index that depends on the input", written(lambda self, x: x[:, x.argmax(1)[0]]), X),
     ("a place that depends on the input", stated("y = x.clone(); y[0, x[0, :, 0].argmax()] = 0; y"), X),
-    ("log of a part or a view of a softmax: take log_softmax", written(lambda self, x: x.softmax(-1)[:, 0].log()), X),
+    ("a norm of matrices: torch.linalg.vector_norm", written(lambda self, x: torch.linalg.norm(x[0], 2)), X),
     ("there is nothing for median: compute it after forward", written(lambda self, x: x.median(1)[0]), X),
     ("einsum of a diagonal: take torch.diagonal", written(lambda self, x: torch.einsum("bii->bi", x[..., :4])), X),
     ("double to torch.float64", written(lambda self, x: x.double() + 1), X),

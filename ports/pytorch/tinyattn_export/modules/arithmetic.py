@@ -25,6 +25,8 @@ def arithmetic(low, function, a, b):
     if function == "subtract" and not isinstance(a, Value):
         return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
     a, b = (low.check_floats(each) if isinstance(each, Value) else each for each in (a, b))
+    if function == "add" and low.tracer.value(low.node).dtype == torch.bool:
+        return mapped(low, "logical_or", a, b)
     number = number_of(b)
     if isinstance(a, Value) and (number == 0 and function == "add" or number == 1 and function == "multiply"):
         return a

@@ -13,7 +13,7 @@ from .reductions import NORMS, reduced
 from .table import Functions, lowers
 from .values import Constant
 
-LARGEST = torch.finfo(torch.float32).max
+SMALLEST, LARGEST = torch.finfo(torch.float32).tiny, torch.finfo(torch.float32).max
 
 
 def composed(*names):
@@ -59,7 +59,8 @@ COMPOSED = {
     "elu": lambda f, input, alpha=1.0, inplace=False: mapped(f.low, "elu", input, alpha),
     "celu": lambda f, input, alpha=1.0, inplace=False: mapped(f.low, "celu", input, alpha),
     "selu": lambda f, input, inplace=False: mapped(f.low, "selu", input),
-    "softplus": lambda f, input, beta=1, threshold=20: f.truediv(f.neg(f.logsigmoid(f.mul(input, -beta))), beta),
+    "softplus": lambda f, input, beta=1, threshold=20: f.where(f.gt(f.mul(input, beta), threshold), input, f.truediv(
+        f.neg(f.logsigmoid(f.mul(input, -beta))), beta)),
     "normalize": lambda f, input, p=2.0, dim=1, eps=1e-12: f.truediv(
         input, f.clamp(f.norm(input, p, dim, True), min=eps)),
     "cosine_similarity": lambda f, x1, x2, dim=1, eps=1e-8: f.truediv(
@@ -80,10 +81,18 @@ COMPOSED = {
     "copy": lambda f, input, src, non_blocking=False: f.setitem(input, ..., src),
     "fill": lambda f, input, value: f.setitem(input, ..., value), "zero": lambda f, input: f.setitem(input, ..., 0.0),
     "erfc": lambda f, input: f.rsub(f.erf(input), 1.0),
-    "hypot": lambda f, input, other: f.sqrt(f.add(f.square(input), f.square(other))),
 }
 for name, function in COMPOSED.items():
     composed(name)(function)
+
+
+@composed("hypot")
+def hypot(f, input, other):
+    """Computes with the ratio of both, since their squares may overflow."""
+    one, two = f.abs(input), f.abs(other)
+    longer, shorter = f.maximum(one, two), f.minimum(one, two)
+    ratio = f.truediv(shorter, f.clamp(longer, SMALLEST, LARGEST))
+    return f.mul(longer, f.sqrt(f.add(f.square(ratio), 1.0)))
 
 
 @composed("glu")
@@ -107,33 +116,25 @@ def prelu(f, input, weight):
 @composed("norm", "linalg_vector_norm", "linalg_norm")
 def norm(f, input, p=None, dim=None, keepdim=False, ord=None, dtype=None):
     p = ord if p is None else p
+    axes = range(len(input.shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    if f.low.called == "linalg_norm" and p not in (None, "fro") and len(axes) == 2:
+        f.low.refuse("a norm of matrices", "torch.linalg.vector_norm has those of their elements")
     if p == 0:
         return f.sum(f.ne(input, 0), dim, keepdim)
+    if p == -math.inf:
+        return f.amin(f.abs(input), dim, keepdim)
     if p in NORMS:
         return reduced(f.low, NORMS[p], input, dim, keepdim)
     return f.pow(f.sum(f.pow(f.abs(input), p), dim, keepdim), 1 / p)
-
-
-LOGARITHMS = {"log": 1.0, "log2": 1 / math.log(2), "log10": 1 / math.log(10)}
-
-
-@lowers(*LOGARITHMS)
-def logarithm(low, input):
-    """Of a softmax it is that of log_softmax, since the library's softmax is 0 below e^-69."""
-    factor, f = LOGARITHMS[low.called], Functions(low)
-    softmax, x, dim = low.softmaxes.get(getattr(input, "object", None), (None, None, None))
-    if softmax is None:
-        return mapped(low, low.called, input)
-    if (softmax.shape, softmax.view.stride()) != (input.shape, input.view.stride()):
-        low.refuse(f"{low.called} of a part or a view of a softmax", "take log_softmax, and the part of that")
-    return f.log_softmax(x, dim) if factor == 1 else f.mul(f.log_softmax(x, dim), factor)
 
 
 @composed("interpolate", "upsample")
 def interpolate(f, input, size=None, scale_factor=None, mode="nearest", align_corners=None):
     """Repeats elements, or computes products with the constants that PyTorch makes of a matrix of ones and zeros."""
     given, wanted = input.shape[2:], f.low.tracer.value(f.low.node).shape[2:]
-    if mode.startswith("nearest") and not any(to % of for of, to in zip(given, wanted)):
+    scales = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * len(given)
+    is_whole = not any(to % of or (scale or to // of) != to // of for of, to, scale in zip(given, wanted, scales))
+    if mode.startswith("nearest") and is_whole:
         sizes = [extent for of in given for extent in (of, 1)]
         repeated = [extent for of, to in zip(given, wanted) for extent in (of, to // of)]
         apart = f.reshape(input, (*input.shape[:2], *sizes))
@@ -142,7 +143,6 @@ def interpolate(f, input, size=None, scale_factor=None, mode="nearest", align_co
         return moves.joined(f.low, lambda x: resampled(x.double(), size, scale_factor, mode).long(), [input])
     if len(given) > 2 or mode == "area":
         f.low.refuse(f"interpolate of mode {mode!r}", "take another mode, of one or two dimensions")
-    scales = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * len(given)
     x, of_rows = f.movedim(input, 1, -1), {"linear": "bilinear"}.get(mode, mode)
     for axis, (of, to, scale) in enumerate(zip(given, wanted, scales), 1):
         by = ((of, to), None) if scale is None else (None, (1.0, scale))

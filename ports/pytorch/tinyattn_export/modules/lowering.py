@@ -21,7 +21,6 @@ class Lowering:
         self.tracer, self.net, self.program, self.in_c = tracer, net, Program(), in_c
         self.members = Members(weights)
         self.values, self.copies, self.folded = {}, {}, {}
-        self.softmaxes = {}  # {Object: (its Value, of what, over which axis)}
         self.node, self.title, self.called = None, None, None  # called: the name of the function
 
     # --- Values ---
