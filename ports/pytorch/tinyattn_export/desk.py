@@ -24,7 +24,7 @@ MOST_WHOLE = 2**24  # floats hold every whole number up to it
 NEEDED = "the board computes with a compiler of C++20, which CXX names, or c++"
 MODEL = re.compile(r"  using (?:In|Out)put\d* = tinyattn::\w+<([\w:]+), ([\d, ]+)>;")
 LANGUAGE_MODEL = re.compile(r"::tinyattn::LanguageModel<.*> (\w+)(?:;| = )")
-LIMIT = re.compile(r"^  // (\w+) has tokens below (\d+): others leave the result undefined.$", re.MULTILINE)
+LIMIT = re.compile(r"^  // (\w+) has tokens below ([\d, ]+): others leave the result undefined.$", re.MULTILINE)
 FORWARD = re.compile(r"constexpr void forward\((.*?)Workspace& workspace\)", re.DOTALL)
 SIZES = re.compile(r"^// .*?(\d+) parameters, (\d+) bytes\.$", re.MULTILINE)
 CODE = """\
@@ -35,6 +35,8 @@ CODE = """\
 #include <memory>
 #include <span>
 #include <type_traits>
+
+namespace of_board {{  // whose names are not those of the header
 
 using Model = {type};
 
@@ -54,6 +56,7 @@ std::size_t forward(const void* address, std::size_t count, const void* const* f
 {body}
   }}
   return count;
+}}
 }}
 }}
 """
@@ -108,8 +111,8 @@ class Board:
     def model(self, member=""):
         """Returns the model in C++: a constant, or a member of what lies at an address."""
         if self.weights is None:
-            return f"{self.name}::{member or 'model'}"
-        return f"{self.name}::weights(address){member and '.'}{member}"
+            return f"::{self.name}::{member or 'model'}"
+        return f"::{self.name}::weights(address){member and '.'}{member}"
 
     @property
     def ram(self):
@@ -135,7 +138,7 @@ class LanguageBoard(Board):
         member = LANGUAGE_MODEL.search(self.text)[1]
         scope = "" if self.weights is None else "Weights::"
         return CODE.format(
-            type=f"std::remove_cvref_t<decltype({self.name}::{scope}{member})>",
+            type=f"std::remove_cvref_t<decltype(::{self.name}::{scope}{member})>",
             ram="sizeof(Model::Cache) + sizeof(Model::Cache::Workspace)",
             statics="  static Model::Cache::Workspace workspace;\n"
                     "  static tinyattn::Vector<float, Model::vocabulary> logits;\n"
@@ -173,8 +176,9 @@ class ModuleBoard(Board):
         names = re.findall(r"(const )?\w+& (\w+),", FORWARD.search(text)[1])
         self.inputs, self.outputs = ([(own, *type) for (read, own), type in zip(names, types) if bool(read) == is_input]
                                      for is_input in (True, False))
-        limits = {own: int(count) for own, count in LIMIT.findall(text)}
-        self.vocabularies = [limits.get(own, MOST_TOKENS) for own, *_ in self.inputs]  # or a tensor, of each element
+        limits = {own: tuple(map(int, limit.split(", "))) for own, limit in LIMIT.findall(text)}
+        self.limits = [limits.get(own, (MOST_TOKENS,)) for own, *_ in self.inputs]  # tokens are below: all, or each
+        self.check = None  # raises an ExportError for wrong inputs
         # ((the shape of an element, the axis of a batch, is it joined), ...), and how to make what forward returns of tensors
         self.shapes = [(extents, 0, False) for _, _, extents in self.outputs]
         self.mixes = False  # whether forward mixes what is in a batch
@@ -195,7 +199,7 @@ class ModuleBoard(Board):
         lines.append(f"{self.model()}.forward({', '.join(objects)}, workspace);")
         lines += [f"std::memcpy(to[{i}] + i * {out}.size(), {out}.data(), sizeof {out});"
                   for i, out in enumerate(objects[len(self.inputs):])]
-        return CODE.format(type=f"{self.name}::Model", statics="  static Model::Workspace workspace;",
+        return CODE.format(type=f"::{self.name}::Model", statics="  static Model::Workspace workspace;",
                            ram="std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)",
                            body="\n".join(f"    {line}" for line in lines))
 
@@ -219,7 +223,8 @@ class ModuleBoard(Board):
                 raise ExportError(f"{name} is {list(x.shape)}, and must be {list(extents)}, or a batch of such")
             x = fitting[0]
         if not is_number:
-            most = torch.as_tensor(self.vocabularies[i]).expand(extents).expand_as(x)
+            most = torch.tensor(self.limits[i])
+            most = (most if len(most) == 1 else most.view(extents)).expand_as(x)
             for limit in most[(x < 0) | (x >= most)][:1].tolist():
                 raise ExportError(f"{name} must have tokens from 0 to {limit - 1}")
         return x.to(torch.float32 if is_number else torch.int64).contiguous(), has_batch
@@ -236,6 +241,8 @@ class ModuleBoard(Board):
         count = max(counts, default=1)
         if count > 1 and self.mixes:
             raise ExportError("forward mixes what is in a batch: give board one input at a time")
+        for i in range(count if self.check else 0):
+            self.check([x[i] if has_batch else x for x, has_batch in taken])
         found = [torch.empty(count, *extents) for _, _, extents in self.outputs]
         steps = [x[0].numel() if has_batch and count else 0 for x, has_batch in taken]
         self.forward(count, [x for x, _ in taken], steps, found)

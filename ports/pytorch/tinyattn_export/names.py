@@ -16,6 +16,10 @@ KEYWORDS = frozenset(
 RESERVED = frozenset({"std", "posix", "tinyattn", "main"})
 MACROS = frozenset("assert complex errno far i386 linux near stderr stdin stdout unix".split())  # of headers and GCC
 
+OF_C = frozenset((  # functions and variables that programs may have at global scope
+    "abs ceil clock close cos div environ exit exp floor free gamma index link log open pause pow printf raise read remove "
+    "rename rint round select signal sin sleep sqrt system tan time tm truncate write").split())
+
 
 def objection(name):
     """Returns why nothing in a header may have this name, or an empty string if it may."""
@@ -40,6 +44,7 @@ def check(name, what, problem):
 
 def check_namespace(name):
     check(name, "a C++ namespace", next(filter(None, map(objection, name.split("::"))), ""))
+    check(name, "a C++ namespace", "the C library has it" if name in OF_C else "")
 
 
 def check_c(name):

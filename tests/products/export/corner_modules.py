@@ -300,14 +300,18 @@ expanded_as_another: x * x.mean(1, True).expand_as(x)
 empty_before_it_is_written: y, z = torch.empty_like(x), torch.empty(x.shape); y[..., :3], y[..., 3:] = -x[..., 3:], x[..., :3];
   z[:, :2], z[:, 2:] = y[:, 2:], y[:, :2]; z
 small_weights_of_a_softmax: p, q = x.softmax(-1), x.mT.softmax(1); (p * p.log()).sum(-1, True) + torch.log2(q.mT) + p[:, 0].log() +
-  1 / p.clamp(min=1e-35) + (p**-0.5).log() + (p > 0) + (p + 1).log10() + torch.logit(p * 0.5) on X * 15
+  1 / p.clamp(min=1e-35) + (p**-0.5).log() + (p > 0) + (p + 1).log10() + torch.logit(p * 0.5)
+  + (p * 0.7 + p.flip(1) * 0.3).clamp(min=0).log() + p[..., 2:].argmax(-1, True) + x.sigmoid().log() on X * 15
 columns_of_tokens: torch.cat([self.e(x[:, 0]), self.f(x[:, 1]), self.e(x[:, 2] // 3) + self.f(x[:, 2] % 3), self.table[x[:, 3]],
-  self.e(torch.cat([torch.full_like(x[:, :1], 8), x[:, :1]], 1)).flatten(1)], -1)
-  where e = nn.Embedding(9, 6); f = nn.Embedding(3, 6); table = torch.randn(30, 2) on torch.tensor([[8, 2, 20, 29]])
+  self.e(torch.cat([torch.full_like(x[:, :1], 8), x[:, :1]], 1)).flatten(1), self.e(x[:, 3] - 21), self.e(8 - x[:, 0].int()),
+  self.rates[x], self.cubes[x[:, 1]].flatten(1), self.e(self.others[x[:, 2]])], -1)
+  where e = nn.Embedding(9, 6); f = nn.Embedding(3, 6); table = torch.randn(30, 2);
+    rates = torch.rand(30); cubes = torch.randn(3, 2, 2); others = torch.arange(30) % 7 on torch.tensor([[8, 2, 20, 29]])
 frames: y = F.pad(x, (1, 2, 0, 1), value=-1.5); F.pad(F.interpolate(y @ self.w, scale_factor=1.4), (0, 1, 1, 1))
   where w = P(7, 5) on torch.randn(1, 3, 5, 4)
 on_the_edge: ((x > 0) + (x < 1)) * F.softplus(x, threshold=1) + torch.hypot(x * 1e20, x.flip(1) * 1e20) / 1e20 + torch.as_tensor(
-  x).data.norm(-torch.inf, dim=-1, keepdim=True)
+  x).data.norm(-torch.inf, dim=-1, keepdim=True) + x.sum(axis=1, keepdims=True) + torch.logit(x, eps=1e-3) + torch.round(x, decimals=2) +
+  x[..., numpy.array([0])] * numpy.ones(6, numpy.float32) + F.interpolate(x, scale_factor=1.6, recompute_scale_factor=True)[..., :6]
 steps_in_place_by_operators: y = h = x.abs() + 1; y **= 2; y //= 0.3; y %= 5; h
 """
 

@@ -56,6 +56,8 @@ ATTENTION = nn.MultiheadAttention(6, 2, batch_first=True)
 PADDING = torch.tensor([[False, False], [False, True]])  # of two batch elements
 MASK = torch.tensor([[0.0, 0.0, -torch.inf, 0.0]] * 4)  # not causal
 GAIN, FIXED_GAIN = nn.Parameter(torch.ones(6)), nn.Parameter(torch.ones(6), False)
+SPARSE = nn.Linear(6, 6)
+SPARSE.register_buffer("gain", torch.eye(4).to_sparse())
 KEEPS = "result, self.last = x + self.last, x; result"
 
 
@@ -82,6 +84,10 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("torch.tensor() depends on", written(lambda self, x: x * torch.tensor([x.mean(), 2])), X),
     ("forward keeps running_mean between calls: take it as an input", stated(
         "self.norm.running_mean = x[0].mean(1); self.norm(x)", norm=nn.BatchNorm1d(4)), X),
+    ("a text depends on", stated('print(f"{x.mean():.3f}"); x'), X),
+    ("an array of NumPy depends on", stated("x * numpy.asarray(x.mean())"), X),
+    ("forward fails: 'Written' object has no attribute 'nothing'", written(lambda self, x: self.nothing(x)), X),
+    ("gain is sparse: give gain.to_dense()", SPARSE, X),
     ("0 is of torch.jit", nn.Sequential(torch.jit.script(nn.Linear(6, 6))).eval(), X),
     ("float() depends on what the input holds", stated("while float(x[0, 0, 0]) < 3: x = x + 1; x"), X),
     ("mul_ writes in place to what getitem, which is read later, is a view of",
@@ -173,6 +179,11 @@ CASES = [  # (what the sentence must say, the module, the example)
         nn.TransformerEncoderLayer(6, 2, 8, activation=torch.tanh, batch_first=True)).eval(), X),
     ("an index that depends on the input", written(lambda self, x: x[:, x.argmax(1)[0]]), X),
     ("a place that depends on the input", stated("y = x.clone(); y[0, x[0, :, 0].argmax()] = 0; y"), X),
+    ("mul gives whole numbers above 16777216", written(
+        lambda self, x: self.e(x * 7919 % 64), e=nn.Embedding(64, 2)), torch.tensor([[3]])),
+    ("a step that tells small weights of attention from 0", written(
+        lambda self, x: self.a(x, x, x)[1].log(), a=nn.MultiheadAttention(6, 2, batch_first=True)), X),
+    ("erfc whose small numbers matter", written(lambda self, x: torch.erfc(x).log()), X),
     ("a norm of matrices: torch.linalg.vector_norm", written(lambda self, x: torch.linalg.norm(x[0], 2)), X),
     ("there is nothing for median: compute it after forward", written(lambda self, x: x.median(1)[0]), X),
     ("einsum of a diagonal: take torch.diagonal", written(lambda self, x: torch.einsum("bii->bi", x[..., :4])), X),
@@ -201,7 +212,7 @@ OF_PYTORCH_2 = [
         nn.utils.parametrizations.weight_norm(nn.Linear(6, 6))).eval(), X),
     ("net is of torch.jit, which is not traced", torch.jit.trace(nn.Linear(6, 6), X), X),
 ] if hasattr(nn, "RMSNorm") else []
-IN_TRACE = {"whole numbers above", "net is of torch.jit", "holds NaN", "holds infinity", "the type of its input",
+IN_TRACE = {"is sparse", "forward returns a whole", "net is of torch.jit", "holds NaN", "holds infinity", "the type of its input",
             "BatchNorm1d is in training", "is of torch", "on the meta", "is a batch", "returns a", "its trace", "or use",
             "does not depend on its", "not finite", "something of type", "missing", "net is", "one tensor"}
 

@@ -9,7 +9,7 @@ from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
 from ..parts import AttentionRequest
 from ..settings import ACTIVATION_FUNCTIONS, activation_of
-from . import attention, attention_options, written_layers
+from . import attention, attention_options, small_numbers, written_layers
 from .table import lowers_module
 from .tracing import is_original, torch_class
 from .program import Scratch
@@ -89,7 +89,10 @@ def multihead_attention(low, module, query, key, value, key_padding_mask=None, n
                                              is_causal), absent
     request = functools.partial(LayerRequest, num_heads=module.num_heads)
     masks = attn_mask, key_padding_mask, is_causal
-    weights = low.tracer.value(low.node)[1] if any(user.args[1:] == (1,) for user in low.node.users) else None
+    users = [user for user in low.node.users if user.args[1:] == (1,)]
+    weights = low.tracer.value(low.node)[1] if users else None
+    if any(small_numbers.matter(low.tracer, user) for user in users):
+        low.refuse("a step that tells small weights of attention from 0", "write attention with torch.softmax")
     if weights is not None and average_attn_weights and weights.dim() > 2 and len(weights) > 1:
         low.refuse("the mean of weights over heads in a batch", "give average_attn_weights=False")
     result = call_of_layer(low, [query, key, value], module.batch_first, masks, request,

@@ -20,8 +20,8 @@ def check_module(net):
         raise ExportError(f"net is a {type(net).__name__}, and must be a torch.nn.Module")
     for path, module in net.named_modules():
         if isinstance(module, torch.jit.ScriptModule):
-            raise ExportError(f"{printable(path or 'net')} is of torch.jit, which is not traced: give the module that it "
-                              "was made of")
+            raise ExportError(f"{printable(path or 'net')} is of torch.jit, which is not traced: give the module that "
+                              "it was made of")
     for path, tensor in [*net.named_parameters(), *net.named_buffers()]:
         if tensor.device.type == "meta":
             raise ExportError(f"{printable(path)} is on the meta device, where tensors have no values: load the "
@@ -29,6 +29,8 @@ def check_module(net):
         if tensor.dtype.is_floating_point and tensor.dtype != torch.float32:
             raise ExportError(f"{printable(path)} is of {tensor.dtype}: call .float() of the module, since all steps "
                               "are of float32")
+        if tensor.layout != torch.strided:
+            raise ExportError(f"{printable(path)} is sparse: give {printable(path)}.to_dense()")
         if tensor.isnan().any():
             raise ExportError(f"{printable(path)} holds NaN: was it filled, and did training diverge?")
 

@@ -5,6 +5,7 @@ import torch
 
 from ..desk import MOST_TOKENS
 from ..errors import ExportError, printable
+from . import lookups
 from .checks import has_tokens
 from .evaluating import Memory
 from .lowering import dependents
@@ -13,8 +14,8 @@ from .table import title, writes_in_place
 from .tracing import check, private, trace
 from .values import Value, numbered
 
-DRAWN = 2  # inputs
-HIDDEN = (0, 8, 64)  # times the example: a branch that the trace did not meet
+DRAWN, TRIES = 2, 20  # inputs, and how often each is drawn
+HIDDEN = (0, 8, 64, 4096)  # times the example: a branch that the trace did not meet
 BRANCH = 0.01  # what it changes, of the largest number: large numbers round otherwise
 MOST_ERROR = 1e-4  # of the largest number of a step that is not exact
 REPORT = "write it another way, and please report it"
@@ -27,6 +28,19 @@ def drawn(examples, vocabularies, seed):
     generator = torch.Generator().manual_seed(seed)
     return [drawn_tokens(example, most, generator) if has_tokens(example) else drawn_numbers(example, generator)
             for example, most in zip(examples, vocabularies)]
+
+
+def drawn_right(tracer, examples, vocabularies, seed):
+    """Returns drawn inputs, or the examples if a table has no rows for what is drawn."""
+    tried = (drawn(examples, vocabularies, seed + DRAWN * i) for i in range(TRIES))
+    return next((inputs for inputs in tried if lookups.are_right(tracer, inputs)), list(examples))
+
+
+def stretched(examples, seed):
+    """Returns the examples, each number with its sign: a logarithm is finite of these only."""
+    factors = 0.5 + torch.rand(1000, generator=torch.Generator().manual_seed(seed))
+    return [example * factors[torch.arange(example.numel()) % 1000].view(example.shape)
+            if example.is_floating_point() else example for example in examples]
 
 
 def drawn_tokens(example, most, generator):
@@ -131,15 +145,18 @@ def check_export(steps, net, examples, found, vocabularies):
     low, checked = found.low, [(examples, found.wanted)]
     check_steps(low, found.inputs, found.outputs, examples, found.wanted)
     for seed in range(DRAWN):
-        others = drawn(examples, vocabularies, seed)
-        check_same(low.tracer, steps, steps_of(trace(private(net, others), others)))
-        low.tracer.begin_anew(others)
-        of_others = [tensor.detach().float() for _, tensor in leaves(check(low.tracer, low.net, others))]
-        if all(torch.isfinite(tensor).all() for tensor in of_others):
-            check_steps(low, found.inputs, found.outputs, others, of_others)
-            checked.append((others, of_others))
+        for others in (drawn_right(low.tracer, examples, vocabularies, seed), stretched(examples, seed)):
+            check_same(low.tracer, steps, steps_of(trace(private(net, others), others)))
+            low.tracer.begin_anew(others)
+            of_others = [tensor.detach().float() for _, tensor in leaves(check(low.tracer, low.net, others))]
+            if all(torch.isfinite(tensor).all() for tensor in of_others):
+                check_steps(low, found.inputs, found.outputs, others, of_others)
+                checked.append((others, of_others))
+                break
     for factor in HIDDEN:
         others = [example * factor if example.is_floating_point() else example for example in examples]
-        low.tracer.begin_anew(others)
-        check(low.tracer, low.net, others, BRANCH)
+        if lookups.are_right(low.tracer, others):
+            low.tracer.begin_anew(others)
+            check(low.tracer, low.net, others, BRANCH)
+    lookups.check_whole_numbers(low.tracer, examples, vocabularies)
     return checked

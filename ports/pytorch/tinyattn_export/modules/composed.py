@@ -6,7 +6,7 @@ import math
 import torch
 from torch.nn.functional import interpolate as resampled
 
-from . import moves
+from . import moves, small_numbers
 from .convolutions import scale_and_shift
 from .elementwise import mapped
 from .reductions import NORMS, reduced
@@ -35,7 +35,8 @@ COMPOSED = {
     "softmin": lambda f, input, dim, dtype=None, _stacklevel=3: f.softmax(f.neg(input), dim),
     "logaddexp": lambda f, input, other: f.add(f.maximum(input, other), f.log1p(f.exp(f.where(
         f.eq(input, other), 0.0, f.neg(f.abs(f.sub(input, other))))))),
-    "logit": lambda f, input: f.log(f.truediv(input, f.rsub(input, 1.0))),
+    "logit": lambda f, input, eps=None: f.logit(f.clamp(input, eps, 1 - eps)) if eps else f.log(
+        f.truediv(input, f.rsub(input, 1.0))),
     "rad2deg": lambda f, input: f.mul(input, 180 / math.pi),
     "deg2rad": lambda f, input: f.mul(input, math.pi / 180),
     "relu6": lambda f, input, inplace=False: f.clamp(input, 0.0, 6.0),
@@ -80,7 +81,6 @@ COMPOSED = {
         f.mul(f.matmul(first, second), alpha), f.mul(input, beta))),
     "copy": lambda f, input, src, non_blocking=False: f.setitem(input, ..., src),
     "fill": lambda f, input, value: f.setitem(input, ..., value), "zero": lambda f, input: f.setitem(input, ..., 0.0),
-    "erfc": lambda f, input: f.rsub(f.erf(input), 1.0),
 }
 for name, function in COMPOSED.items():
     composed(name)(function)
@@ -93,6 +93,26 @@ def hypot(f, input, other):
     longer, shorter = f.maximum(one, two), f.minimum(one, two)
     ratio = f.truediv(shorter, f.clamp(longer, SMALLEST, LARGEST))
     return f.mul(longer, f.sqrt(f.add(f.square(ratio), 1.0)))
+
+
+@composed("round")
+def round_to(f, input, decimals=0):
+    rounded = mapped(f.low, "round", f.mul(input, 10.0**decimals))
+    return f.truediv(rounded, 10.0**decimals) if decimals else rounded
+
+
+@composed("sigmoid", "special_expit")
+def sigmoid(f, input):
+    if small_numbers.is_measured(f.low.node):
+        return f.exp(f.logsigmoid(input))
+    return mapped(f.low, "sigmoid", input)
+
+
+@composed("erfc", "special_erfc")
+def erfc(f, input):
+    if small_numbers.matter(f.low.tracer, f.low.node, False):
+        f.low.refuse("erfc whose small numbers matter", "take 1 - torch.erf(x), which is 0 from 4 on")
+    return f.rsub(f.erf(input), 1.0)
 
 
 @composed("glu")
@@ -129,9 +149,12 @@ def norm(f, input, p=None, dim=None, keepdim=False, ord=None, dtype=None):
 
 
 @composed("interpolate", "upsample")
-def interpolate(f, input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+def interpolate(f, input, size=None, scale_factor=None, mode="nearest", align_corners=None,
+                recompute_scale_factor=None):
     """Repeats elements, or computes products with the constants that PyTorch makes of a matrix of ones and zeros."""
     given, wanted = input.shape[2:], f.low.tracer.value(f.low.node).shape[2:]
+    if recompute_scale_factor:
+        size, scale_factor = wanted, None
     scales = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * len(given)
     is_whole = not any(to % of or (scale or to // of) != to // of for of, to, scale in zip(given, wanted, scales))
     if mode.startswith("nearest") and is_whole:

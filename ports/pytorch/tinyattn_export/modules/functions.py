@@ -3,8 +3,8 @@
 import torch
 
 from ..settings import ACTIVATION_FUNCTIONS, activation_of
-from . import attention, moves, table, weighted
-from .elementwise import mapped, number_of
+from . import attention, small_numbers, weighted
+from .elementwise import mapped
 from .table import Functions, lowers, title
 from .values import Constant, Value, numbered, operand_of
 
@@ -35,24 +35,6 @@ def dropout(low, input, p=0.5, training=True, inplace=False):
     return input
 
 
-TELLS_SMALL = frozenset((  # functions of small numbers that are another one of 0
-    "log log2 log10 logit reciprocal rsqrt lt le gt ge eq ne bool sign sgn ceil heaviside any all argmin count_nonzero "
-    "logical_not logical_and logical_or logical_xor").split())
-KEEPS_SMALL = moves.MOVES | frozenset((
-    "mul truediv pow sqrt square neg negative abs clone contiguous detach float where masked_fill setitem cat stack sum "
-    "mean prod amax amin max min maximum minimum cumsum dropout").split())
-
-
-def tells_small(node):
-    """Whether later steps tell a small number of a result from 0."""
-    for user in node.users:
-        name, second = table.name_of(user), [*user.args[1:2], *user.kwargs.values()][:1]
-        is_inverse = name == "truediv" and second == [node] or name == "pow" and (number_of(*second) or -1) < 0
-        if is_inverse or name in TELLS_SMALL or name in KEEPS_SMALL and tells_small(user):
-            return True
-    return False
-
-
 @lowers("softmax")
 def softmax(low, input, dim=None, dtype=None, _stacklevel=None):
     if dtype not in (None, torch.float32):
@@ -60,7 +42,7 @@ def softmax(low, input, dim=None, dtype=None, _stacklevel=None):
     value = low.check_floats(input)
     if value.view.dim() == 0 or dim is None:
         low.refuse("softmax without dim", "give dim=-1")
-    if tells_small(low.node):  # the library's softmax is 0 below e^-69
+    if small_numbers.matter(low.tracer, low.node):
         f = Functions(low)
         return f.exp(f.log_softmax(value, dim))
     view = value.view.movedim(dim, -1)

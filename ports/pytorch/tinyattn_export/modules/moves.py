@@ -34,7 +34,9 @@ def move(low, name, value, others, kwargs):
     if isinstance(value, tuple):  # an element of what returns several
         return value[others[0]]
     if name == "getitem" and isinstance(value, Constant) and isinstance(others[0], Value):
-        return FUNCTIONS["embedding"](low, others[0], value)
+        rows = Constant(value.tensor.float().reshape(len(value.tensor), -1), value.name)
+        found = FUNCTIONS["embedding"](low, others[0], rows)
+        return move(low, "reshape", found, (*others[0].shape, *value.shape[1:]), {})
     others, kwargs = torch.fx.node.map_aggregate(
         (tuple(others), dict(kwargs)), lambda argument: tensor_of(low, argument))
     if not isinstance(value, Value):

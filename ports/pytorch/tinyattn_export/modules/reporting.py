@@ -5,8 +5,9 @@ import itertools
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..desk import ModuleBoard
+from ..desk import MOST_TOKENS, ModuleBoard
 from ..errors import ExportError
+from . import lookups
 from .checks import batch_axes
 from .signature import leaves, rebuilt
 
@@ -18,6 +19,9 @@ PRODUCTS = {  # {what PyTorch computes: its multiplications and additions}
                                                                            // q.shape[-1]) * k.shape[-2],
     "mkldnn_rnn_layer": lambda x, w, u, *more: x.shape[0] * x.shape[1] * (w.numel() + u.numel()),
 }
+
+
+LOUD_AND_QUIET = (64, 1e-6)  # a batch may be mixed by its largest number
 
 
 class Counter(TorchDispatchMode):
@@ -63,8 +67,10 @@ def batches_of(found, net):
     tried = [(axes, places_in(net, examples, others, axes, found.wanted)) for axes in itertools.product(*own)]
     axes, places = max(tried, key=lambda each: len(each[1]) - each[1].count(None))
     is_sure = places and None not in places  # that the second axis is a batch
+    scaled = [[x * factor if x.is_floating_point() else x for x in others] for factor in LOUD_AND_QUIET]
+    mixes = None in places or any(None in places_in(net, examples, each, axes, found.wanted) for each in scaled)
     return ([axis if axis and is_sure else None if axis else 0 for axis in axes],
-            [place or other for place, other in zip(places or usual, usual)], None in places)
+            [place or other for place, other in zip(places or usual, usual)], mixes)
 
 
 def usual_place(shape):
@@ -119,7 +125,9 @@ def results(found, count):
         try:
             errors = [f"{difference(board, [example]):.2g} on the example"] + (
                 [f"{difference(board, drawn):.2g} on {len(drawn)} drawn inputs"] if drawn else [])
-            cost = ", which int8 costs" if "int8" in found.low.members.kinds.values() else ""
+            has_int8 = any(part.matrices() for part in found.low.members.finished.values())
+            cost = "" if "int8" not in found.low.members.kinds.values() else (
+                ", which int8 costs" if has_int8 else "; no weights can be int8")
             yield f"largest difference from PyTorch: {', '.join(errors)}{cost}; the largest output is {largest:.2g}"
         except ExportError as error:
             yield f"difference from PyTorch: unknown, for {error}"
@@ -131,7 +139,10 @@ def board_of(found, text, name, weights):
     board, (examples, _) = ModuleBoard(text, name, weights), found.checked[0]
     tracer, net = found.low.tracer, found.low.net
     board.inputs = [(name, *type) for name, (_, *type) in zip(tracer.examples, board.inputs)]
-    board.vocabularies = [most.view(own) for most, own in zip(found.vocabularies, found.extents)]
+    if any(lookups.lookups(tracer.graph)):
+        board.limits = [(MOST_TOKENS,)] * len(examples)  # check is exact
+        board.check = lambda inputs: lookups.check(tracer, [
+            x.view(example.shape).to(example.dtype) for x, example in zip(inputs, examples)])
     board.axes, board.shapes, board.mixes = batches_of(found, net)
     board.types = [(example.dtype,) for example in examples]
     board.dtypes = [tensor.dtype for _, tensor in leaves(found.result)]

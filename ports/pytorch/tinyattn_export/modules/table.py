@@ -17,7 +17,7 @@ INSTEAD = {
     "torch.nn.functional.unfold": "a Conv2d whose kernel is its stride takes patches",
     "pack_padded_sequence": "give the layer one sequence of the example's length",
 }
-SAME_PARAMETERS = {"axis": "dim", "mat2": "other"}
+SAME_PARAMETERS = {"axis": "dim", "mat2": "other", "keepdims": "keepdim"}
 
 
 def lowers(*names, table=FUNCTIONS):
@@ -86,7 +86,7 @@ def call(low, what, function, args, kwargs):
                    if name not in known and value not in (None, False)]
         kwargs = {name: value for name, value in kwargs.items() if name in known}
     if others:
-        low.refuse(f"{what} has an argument that is not known here, {others[0]}", "leave it out")
+        low.refuse(f"{what} has an argument that is not known here, {others[0]}", "write what it does, or leave it out")
     return function(*args, **kwargs)
 
 

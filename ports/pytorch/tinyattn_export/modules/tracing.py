@@ -75,8 +75,8 @@ class KnownProxy(torch.fx.Proxy):
 
     def refuse(self, what):
         self.tracer.refusal = ExportError(
-            f"{self.tracer.here()}: {what} depends on what the input holds, and a step of a graph cannot: compute it "
-            "after forward, or with torch.where's counterpart, a mask of constants")
+            f"{self.tracer.here()}: {what} depends on what the input holds, and the steps of a graph do not: take "
+            "torch.where, or compute it after forward")
         raise self.tracer.refusal
 
     def __abs__(self):
@@ -86,8 +86,9 @@ class KnownProxy(torch.fx.Proxy):
         self.tracer.create_proxy("call_method", "__setitem__", (self, key, value), {})
 
 
-for method, what in (("bool", "a branch"), ("int", "int()"), ("index", "an index"), ("float", "float()")):
-    setattr(KnownProxy, f"__{method}__", lambda self, what=what: self.refuse(what))
+for method, what in (("bool", "a branch"), ("int", "int()"), ("index", "an index"), ("float", "float()"),
+                     ("round", "round()"), ("format", "a text"), ("array", "an array of NumPy")):
+    setattr(KnownProxy, f"__{method}__", lambda self, *_, what=what, **__: self.refuse(what))
 
 
 for method in IN_PLACE:
@@ -165,8 +166,10 @@ class Tracer(torch.fx.Tracer):
         return kind(list(proxy)) if kind in SEVERAL or kind.__module__ == "torch.return_types" else proxy
 
     def create_arg(self, a):
-        """Takes a number or an array of NumPy as one of Python."""
-        return super().create_arg(a.tolist() if type(a).__module__ == "numpy" and hasattr(a, "tolist") else a)
+        """Takes a number of NumPy as one of Python, and an array as a list or as a tensor."""
+        if type(a).__module__ == "numpy" and hasattr(a, "tolist"):
+            a = torch.from_numpy(a) if a.dtype.kind == "f" and a.ndim else a.tolist()
+        return super().create_arg(a)
 
     def create_node(self, kind, target, args, kwargs, *more, **named):
         """Makes an `input` that is given by name the first argument, except of functions that have one before it."""
@@ -179,8 +182,8 @@ class Tracer(torch.fx.Tracer):
 
     @contextlib.contextmanager
     def as_in_forward(self):
-        """Takes a step as a tensor where forward asks for one, or indexes a buffer. What torch.zeros and torch.empty give
-        is a step, since forward may write to it."""
+        """Takes a step as a tensor where forward asks for one, or indexes a buffer. What torch.zeros and torch.empty
+        give is a step, since forward may write to it."""
         thread = threading.get_ident()
 
         def step(original, target):
@@ -308,6 +311,14 @@ def private(net, examples):
     return Alone(own).train(net.training) if is_of_torch(net) or not is_plain(net) else own
 
 
+def failure(net, examples):
+    """Returns what PyTorch says of a call, or an empty string if it does not fail."""
+    try:
+        return "" if net is None or net(*clones(examples)) is None else ""
+    except Exception as error:  # of any kind: it is the user's code
+        return first_line(error)
+
+
 def trace(net, examples):
     """Returns the Tracer of a module, with its graph."""
     original = net.layer if isinstance(net, Alone) else net
@@ -325,6 +336,9 @@ def trace(net, examples):
                      if not frame.filename.startswith(OWN_CODE)), "")
         text = re.sub(r"[\w.]*KnownProxy", "a step of the trace", first_line(error))
         place = where(type(tracer.original).__name__, line or user_line())
+        fails = failure(tracer.untraced, examples)
+        if fails:
+            raise ExportError(f"{place}: forward fails: {fails}") from None
         kept = re.search("cannot assign 'a step of the trace' as buffer '(.*?)'", text)
         if kept:
             raise ExportError(f"{place}: forward keeps {kept[1]} between calls: take it as an input, and return "
