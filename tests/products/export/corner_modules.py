@@ -312,6 +312,9 @@ frames: y = F.pad(x, (1, 2, 0, 1), value=-1.5); F.pad(F.interpolate(y @ self.w, 
 on_the_edge: ((x > 0) + (x < 1)) * F.softplus(x, threshold=1) + torch.hypot(x * 1e20, x.flip(1) * 1e20) / 1e20 + torch.as_tensor(
   x).data.norm(-torch.inf, dim=-1, keepdim=True) + x.sum(axis=1, keepdims=True) + torch.logit(x, eps=1e-3) + torch.round(x, decimals=2) +
   x[..., numpy.array([0])] * numpy.ones(6, numpy.float32) + F.interpolate(x, scale_factor=1.6, recompute_scale_factor=True)[..., :6]
+flattened_behind_parts: y = x.tanh().flatten(1); y[:, 7:9] *= 2; y
+flattened_behind_a_mask: x.tanh().masked_fill(X + CAUSAL[:, :, :1] > 0, 0.5).sigmoid().flatten(1)
+reshaped_behind_columns: y = F.pad(x, (1, 1)).roll(1, -1); y[:, :, :2] += 1; y.view(1, 4, 2, 4)
 steps_in_place_by_operators: y = h = x.abs() + 1; y **= 2; y //= 0.3; y %= 5; h
 """
 

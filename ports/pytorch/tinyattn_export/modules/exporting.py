@@ -124,8 +124,8 @@ def give(low, results, outputs):
     for value, out in zip(results, outputs):
         value = low.check_floats(value)
         object = value.object.resolved()
-        # else there is no view of `out`
-        fits = object.extents == out.extents or len(object.extents) == 2 and len(outputs) == 1
+        fits = object.extents == out.extents or len(object.extents) == 2 and len(outputs) == 1 and (  # as a view
+            low.in_c or all(step.takes_views() for step in low.program.steps if object in step.objects()))
         if object.place == "activation" and value.is_whole() and is_row_major(value.view) and fits:
             object.same_as = out
         else:

@@ -38,6 +38,11 @@ class Step:
         return any(isinstance(part, Operand) and part.stride is not None and part.object.resolved() is object
                    for part in self.text)
 
+    def takes_views(self):
+        """Whether objects that it names as a whole may be views: these have no member `elements`."""
+        return self.call[0] != "masked_fill" and not any(
+            isinstance(part, str) and part.startswith(".elements") for part in self.text)
+
     def is_nothing(self):
         """Whether it copies an object to itself."""
         operands = [part for part in self.text if isinstance(part, Operand) and part.stride is None]

@@ -160,7 +160,7 @@ class Operand:
         if self.stride is None:
             return name
         rows, cols = self.extents
-        if self.object.extents == (rows, self.stride) and self.offset < self.stride:
+        if self.object.resolved().extents == (rows, self.stride) and self.offset < self.stride:
             return f"tinyattn::columns<{cols}>({name}, {self.offset})"
         return view_text(name, self.object.element, rows, cols, self.stride, str(self.offset or ""),
                          not self.is_written)
