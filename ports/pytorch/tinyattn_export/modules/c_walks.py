@@ -62,7 +62,7 @@ def loop(index, count, body):
     head = f"for (size_t {index} = 0; {index} < {count}; ++{index})"
     if len(body) == 1 and len(head) + len(body[0]) < COLUMNS:
         return [f"{head} {body[0]}"]
-    is_one = len(body) == 1 or body[0].startswith("for") and all(line.startswith((" ", "}")) for line in body[1:])
+    is_one = len(body) == 1 or body[0].startswith("for (") and all(line.startswith((" ", "}")) for line in body[1:])
     lines = [f"  {line}" for line in body]
     return [head, *lines] if is_one else [f"{head} {{", *lines, "}"]
 

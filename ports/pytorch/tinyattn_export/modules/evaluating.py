@@ -249,7 +249,8 @@ class Memory:
     @torch.no_grad()
     def __init__(self, low, inputs, examples, type):
         self.type, self.objects, parts = type, {}, low.members.finished
-        self.names = {**NAMES, "layers": {path: Evaluated(parts[path], type) for path in low.members.requests}}
+        self.paths = [*low.members.requests]  # not in the text: they may have words of C++
+        self.names = {**NAMES, "layers": [Evaluated(parts[path], type) for path in low.members.requests]}
         self.names.update({name: members for name, _, members in low.members.configs.values()})
         for mask in low.members.masks:
             tensor = mask.tensor.to(type) if mask.tensor.dtype.is_floating_point else mask.tensor
@@ -283,7 +284,7 @@ class Memory:
         if isinstance(part, Operand):
             return part.text(self.name(part.object, part.extents if part.stride is None else None))
         if isinstance(part, (Layer, Scratch)):
-            return f"layers[{part.path!r}]" if isinstance(part, Layer) else "None"
+            return f"layers[{self.paths.index(part.path)}]" if isinstance(part, Layer) else "None"
         return part() if callable(part) else part
 
     @torch.no_grad()

@@ -60,7 +60,7 @@ def broken(text, comment, indent):
     room = COLUMNS - (len(comment) + 5 if comment else 0)
     body = text.lstrip()
     indent += " " * (len(text) - len(body))
-    if len(indent) + len(body) <= room or body.startswith("for"):
+    if len(indent) + len(body) <= room or body.startswith("for ("):
         return [indent + body]
     if " = " in body:
         left, _, right = body.partition(" = ")

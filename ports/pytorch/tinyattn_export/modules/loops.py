@@ -21,15 +21,16 @@ def common(lines):
 
 def rolled(lines, array, count, element, type):
     """Returns the lines with a loop over an array, if they have a pass for each of its elements."""
-    places = [[i for i, line in enumerate(lines) if f"{array}[{index}]" in line.text] for index in range(count)]
+    elements = [re.compile(rf"(?<![\w.]){re.escape(array)}\[{i}\]") for i in range(count)]
+    places = [[i for i, line in enumerate(lines) if each.search(line.text)] for each in elements]
     if count < 2 or not all(places) or any(before[-1] >= after[0] for before, after in zip(places, places[1:])):
         return lines
     first, length = places[0][0], places[1][0] - places[0][0]
     end = first + count * length
     if places[-1][-1] >= end or end > len(lines):
         return lines
-    passes = [[Line(line.text.replace(f"{array}[{i}]", element), line.comment)
-               for line in lines[first + i * length:first + (i + 1) * length]] for i in range(count)]
+    passes = [[Line(each.sub(element, line.text), line.comment)
+               for line in lines[first + i * length:first + (i + 1) * length]] for i, each in enumerate(elements)]
     body = [common(group) for group in zip(*passes)]
     if None in body:
         return lines

@@ -189,12 +189,12 @@ class Writer:
         """Returns a Line for each line of the steps."""
         lines = []
         for step in self.program.steps:
-            if isinstance(step.text[0], str) and step.text[0].startswith("for"):
+            if isinstance(step.text[0], str) and step.text[0].startswith("for ("):
                 lines += self.begin_before(step)
             text = "".join(self.text(part, step) for part in step.text)
             *first, last = text.split("\n")
             short = f"{first[-1] if first else ''} {last.strip()}"
-            if short.lstrip().startswith("for") and "{" not in first[-1] and fits(short, step.comment):
+            if short.lstrip().startswith("for (") and "{" not in first[-1] and fits(short, step.comment):
                 first, last = first[:-1], short
             lines += [Line(line) for line in first] + [Line(last, step.comment)]
         lines = [*(Line(view) for view in self.views.values()), *lines]
