@@ -26,7 +26,7 @@ MODEL = re.compile(r"  using (?:In|Out)put\d* = tinyattn::\w+<([\w:]+), ([\d, ]+
 LANGUAGE_MODEL = re.compile(r"::tinyattn::LanguageModel<.*> (\w+)(?:;| = )")
 LIMIT = re.compile(r"^  // (\w+) has tokens below ([\d, ]+): others leave the result undefined.$", re.MULTILINE)
 FORWARD = re.compile(r"constexpr void forward\((.*?)Workspace& workspace\)", re.DOTALL)
-SIZES = re.compile(r"^// .*?(\d+) parameters, (\d+) bytes\.$", re.MULTILINE)
+SIZES = re.compile(r"^(?://| \*) .*?(\d+) parameters, (\d+) bytes\.(?: \*/)?$", re.MULTILINE)
 CODE = """\
 #include "board.hpp"
 
@@ -199,9 +199,11 @@ class ModuleBoard(Board):
         lines.append(f"{self.model()}.forward({', '.join(objects)}, workspace);")
         lines += [f"std::memcpy(to[{i}] + i * {out}.size(), {out}.data(), sizeof {out});"
                   for i, out in enumerate(objects[len(self.inputs):])]
+        in_c = f"{self.name}_workspace"
+        ram = f"sizeof({in_c})" if f"}} {in_c};" in self.text else (
+            "std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)")
         return CODE.format(type=f"::{self.name}::Model", statics="  static Model::Workspace workspace;",
-                           ram="std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)",
-                           body="\n".join(f"    {line}" for line in lines))
+                           ram=ram, body="\n".join(f"    {line}" for line in lines))
 
     def taken(self, x, i):
         """Returns an input as the library takes it, and whether it has a batch in front."""

@@ -238,6 +238,19 @@ def in_c(folder, name, net, example, weights):
     return problem or ("" if found[:-4] == content_of(sum(wanted, [])) and error <= most else f"other bits, or {error} > {most}")
 
 
+@in_folder
+def said_in_c(folder):
+    """The RAM that C takes, the tokens that it takes, and NaN if a call fails."""
+    net = Written(lambda self, x: self.gru(self.e(x))[0], e=nn.Embedding(11, 6), gru=nn.GRU(6, 5, batch_first=True))
+    x = torch.tensor([[10, 3]])
+    board, ram = export.module(net.eval(), x, folder / "m.c", "m"), 4 * (2 * 15 + 5 + 2 * 6)
+    (folder / "m.c").write_text((folder / "m.c").read_text().replace("!= TINYATTN_OK", "== TINYATTN_OK"))
+    found, problem = computed(folder, {"m": ([x], [board(x)], 1)}, content_of([x]))
+    is_right = math.isnan(torch.frombuffer(bytearray(found[-4:]), dtype=torch.float32).item()) and f"RAM: {ram} bytes" in str(board)
+    is_right = is_right and " *   x [2]: tokens below 11, else" in (folder / "m.h").read_text()
+    return problem or ("" if is_right else f"{board} {found[-4:]}")
+
+
 NOT_IN_C = {"listener, int8", "raw_keywords, int8", *"""a_residual_block keywords_by_depthwise_convolutions dilated_convolutions
             convolutions_and_pools_as_functions pools_to_sizes a_gray_image weights_of_attention""".split()}
 OF_CHANGE = "vit masked gpt raw_keywords listener each_reduction moved means_of_several rows_with_gaps members_named_as_code".split()
@@ -248,6 +261,6 @@ tap.report([*((f"in C: {name}, {weights}", in_c, name, net, example, weights) fo
             *((name, of_the_field, name) for name in MODELS if exporter.IS_NIGHT and len(MODELS[name]) == 2),
             ("two inputs, many outputs", mixed), ("a batch, one by one", one_by_one), ("joined batches", of_joined_batches),
             ("states", states), ("not for this board", not_for_this_board), ("int8 by layer", by_layer),
-            ("weights that are refused", refused_weights),
+            ("weights that are refused", refused_weights), ("what a board of C says", said_in_c),
             ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
             ("a language model", language_model, "model_llama")])

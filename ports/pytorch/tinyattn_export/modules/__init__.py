@@ -31,8 +31,10 @@ def module(net, example, path, name="model", binary=None, weights=None, c=False)
     # Without gradients encoders take another way, which computes masked tokens differently.
     with TRACING, torch.enable_grad():
         files, found = exporting.files(net, example, path, name, binary, weights or "f32")
-        board = reporting.board_of(found, files[path].decode(), name, files.get(binary))
+        text = files[path].decode()
         if c:
             files = in_c.files(net, exporting.again(found), path, name)
+            text = f"{next(iter(files.values())).decode()}\n{text}"  # for the size of its workspace
+        board = reporting.board_of(found, text, name, files.get(binary))
     whole_files.replace(files)
     return board

@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from ..desk import MOST_WHOLE
+from ..desk import MOST_TOKENS, MOST_WHOLE
 from ..errors import ExportError, listing, printable
 from ..settings import WEIGHTS
 from . import aliasing, comparing, convolutions, header, lookups, writing
@@ -16,6 +16,7 @@ from .tracing import Alone, check, private, trace
 from .values import FLOAT, TOKEN, Object, Value, is_row_major, numbered
 
 
+MOST_LIMITS = 8
 RETURNED = (torch.float32, torch.int64, torch.int32, torch.bool)  # as floats in C++
 
 
@@ -34,6 +35,13 @@ class Lowered:
     @property
     def wanted(self):
         return [tensor.detach().float() for _, tensor in leaves(self.result)]
+
+    @property
+    def limits(self):
+        """{name of an input of tokens: what all of these, or each of a few, must be below}"""
+        lists = {x.name: most.flatten().tolist() for x, most in zip(self.inputs, self.vocabularies) if x.element == TOKEN}
+        return {name: max(most) if len(set(most)) == 1 or len(most) > MOST_LIMITS else ", ".join(map(str, most))
+                for name, most in lists.items() if min(most) < MOST_TOKENS}
 
 
 def output_shape(tensor, examples, extents):

@@ -38,7 +38,7 @@ typedef struct {name}_workspace {{
 {examples}
 
 /* Returns the largest difference of what the model computes of the example from what PyTorch
- * computed; NaN if an output is not a number, and -1 if a call fails. */
+ * computed; NaN if an output is not a number, or the call fails. */
 float {name}_example_error({name}_workspace* workspace);
 
 #ifdef __cplusplus
@@ -59,7 +59,7 @@ static float larger(float largest, size_t count, const float* found, const float
 float {name}_example_error({name}_workspace* workspace) {{
 {outputs}
   float largest = 0.0f;
-  if ({name}_forward({arguments}) != TINYATTN_OK) return -1.0f;
+  if ({name}_forward({arguments}) != TINYATTN_OK) return NAN;
 {compared}
   return largest;
 }}
@@ -108,10 +108,12 @@ def files(net, found, path, name):
                                   content=lambda: b"".join(part.content() for part in parts.values()))
     arguments = ", ".join([*(f"const {type_of(x)}* {x.name}" for x in found.inputs),
                            *(f"float* {out.name}" for out in found.outputs), f"{name}_workspace* workspace"])
+    limits = {x: f": tokens below {most}, else it returns TINYATTN_UNKNOWN_TOKEN" for x, most in found.limits.items()}
     signature = f"tinyattn_status {name}_forward({arguments})"
     head = c_source.commented(comment(net, sizes)) + HEADER.format(
         guard=f"{name.upper()}_H", name=name, memory="\n".join(writer.memory()), title=printable(type(net).__name__),
-        shapes="\n".join(f" *   {object.name} {list(object.extents)}" for object in objects), signature=signature,
+        shapes="\n".join(f" *   {object.name} {list(object.extents)}{limits.get(object.name, '')}" for object in objects),
+        signature=signature,
         examples="\n".join(f"extern const {type_of(object)} {name}_example_{object.name}[{object.size}];"
                            for object in objects))
     forward = f"{signature} {{\n{body(found, writer)}\n  return status;\n}}\n"

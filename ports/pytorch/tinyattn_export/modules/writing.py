@@ -6,13 +6,12 @@ import re
 import torch
 
 from .. import names
-from ..desk import MOST_TOKENS
 from .layout import Line, aligned, broken, fits, literal
 from .loops import rolled
 from .members import Layer, is_reserved, member_name
 from .program import Scratch
 from .signature import name_parameters, types
-from .values import TOKEN, Operand
+from .values import Operand
 
 CONTAINERS = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
 
@@ -223,7 +222,6 @@ def mask_lines(mask):
     return ["  // clang-format off", *lines, "  // clang-format on"]
 
 
-MOST_LIMITS = 8
 MEMORY = "  // All the scratch of a call, activations included. Members of a union are not alive together."
 
 
@@ -246,17 +244,10 @@ def model(structs, found, slots):
     is_one = len(parameters) == 2
     what = (f"  // Computes what {low.title_of_module}.forward computes of one input. "
             f"{'x and out' if is_one else 'Inputs and outputs'} may not overlap.")
-    limits = [f"  // {x.name} has tokens below {limits_of(most)}: others leave the result undefined."
-              for x, most in zip(found.inputs, found.vocabularies) if x.element == TOKEN and most.min() < MOST_TOKENS]
+    limits = [f"  // {x} has tokens below {most}: others leave the result undefined." for x, most in found.limits.items()]
     return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", what,
             *limits, *signature(low, parameters, slots), *aligned(steps, "    "),
             "  }", "};"]
-
-
-def limits_of(most):
-    """Returns what all tokens must be below, or each of a few."""
-    most = most.flatten().tolist()
-    return max(most) if len(set(most)) == 1 or len(most) > MOST_LIMITS else ", ".join(map(str, most))
 
 
 def memory(slots):
