@@ -2,6 +2,7 @@
 """A board on the desk: what a header computes, bit for bit, called from Python. The compiler at hand makes a shared
 library of it."""
 import ctypes
+import dataclasses
 import functools
 import os
 import pathlib
@@ -14,7 +15,7 @@ import zlib
 
 from . import header
 from .checkpoints import pytorch, read
-from .errors import ExportError, printable, within
+from .errors import ExportError, listing, printable, within
 from .language_models import LanguageModelRequest
 from .tokenizer_files import read_tokenizer
 
@@ -308,6 +309,10 @@ def language_model(checkpoint, path, name="model", binary=None, tokenizer=None, 
     """Writes the header of a language model from a checkpoint, as export.py --language-model does, with a tokenizer if
     a file of one is given. Returns its Board: board(tokens) are the logits after each token. `settings` are the options
     of the command: config="config.json", weights="int8", context_length and so on."""
+    known = [field.name for field in dataclasses.fields(LanguageModelRequest)]
+    if unknown := settings.keys() - known:
+        raise ExportError(f"language_model has no {listing(sorted(unknown))}: it has binary, tokenizer, "
+                          f"{', '.join(known)}")
     request = LanguageModelRequest(**settings)
     header.write(path, read(checkpoint), name, {"model": request}, binary, tokenizer and read_tokenizer(tokenizer),
                  request.config)

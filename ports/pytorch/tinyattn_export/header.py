@@ -7,7 +7,7 @@ import pathlib
 import zlib
 
 from . import names, tokenizers, whole_files
-from .errors import ExportError, printable, within
+from .errors import ExportError, Spelling, printable, within
 from .matrices import StoredMatrix
 
 PRODUCER = "written by tinyattn's ports/pytorch/export.py. Do not edit: export again."
@@ -151,6 +151,9 @@ def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):
     ExportError and writes nothing. `tokenizer` is what read_tokenizer returns; `config`, a dict, has the tokens that
     begin and end a text. With a tokenizer, weights may be None."""
     names.check_namespace(name)
+    if str(path).endswith((".h", ".c")):
+        raise ExportError(f"{printable(path)}: .h and .c are C: name a header of C++ .hpp, or ",
+                          Spelling("say --c", "call export.write_c"))
     files, contents = {}, []
     if weights is not None or tokenizer is None:
         parts = make_parts(weights, parts)

@@ -193,7 +193,8 @@ def language_model(folder, name):
             board(tokens.expand(2, -1)), wanted.expand(2, -1, -1), most)
         if problem or board.flash != (folder / "a.bin").stat().st_size:
             return f"{kind}: {problem}, {board}"
-    return refused("13 tokens, and the context of the model is 12", lambda: board(tokens[0].repeat(2)[:13]))
+    return refused("13 tokens, and the context of the model is 12", lambda: board(tokens[0].repeat(2)[:13])) or refused(
+        "language_model has no weigths: it has binary, tokenizer, prefix", lambda: export.language_model("a", "a.hpp", weigths="int8"))
 
 
 @in_folder
