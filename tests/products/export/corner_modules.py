@@ -317,7 +317,8 @@ flattened_behind_a_mask: x.tanh().masked_fill(X + CAUSAL[:, :, :1] > 0, 0.5).sig
 reshaped_behind_columns: y = F.pad(x, (1, 1)).roll(1, -1); y[:, :, :2] += 1; y.view(1, 4, 2, 4)
 steps_in_place_by_operators: y = h = x.abs() + 1; y **= 2; y //= 0.3; y %= 5; h
 rows_with_gaps: y, z = self.gru(x[:, ::2, :2])[0], self.lstm(x[..., [0, 1]])[0]; z + self.cell(x[:, 1, 3:])[:, None] +
-  self.linear(x[:, :1, 2:5].expand(-1, 4, -1)) * y[:, :1, 1:] + self.lstm(x[..., 2:].mT[..., :2])[0]
+  self.linear(x[:, :1, 2:5].expand(-1, 4, -1)) * y[:, :1, 1:] + self.lstm(x[..., 2:].mT[..., :2])[0] +
+  x.view(2, 2, 6)[..., 1:].masked_fill(torch.eye(2, 5).bool(), 2.0).view(1, 4, 5)
   where gru = nn.GRU(2, 6, batch_first=True); lstm = nn.LSTM(2, 5, batch_first=True); cell = nn.GRUCell(3, 5); linear = linear(3, 5)
 members_named_as_code: x = self.layers["1f"](x).exp(); for a, b in zip(self.steps, self.more_steps): x = x + b(a(x)); self.forecast(x)
   where layers = nn.ModuleDict({"1f": linear()});

@@ -88,13 +88,13 @@ def masked_fill(low, input, mask, value):
         return mapped(low, "select", mask, value, input)
     input = low.check_floats(input)
     operand, view = low.elements_of(input)
+    if operand.stride is not None:
+        operand, view = low.elements_of(low.copied(input))
     full = mask.tensor.bool().expand(input.shape).permute(Value(operand.object, view).order())
     full = full.reshape(operand.extents)
     tail = full[(0,) * (full.dim() - 2)] if full.dim() > 2 else full
     if not torch.equal(full, tail.expand_as(full)):
         tail = full
-    if operand.stride is not None:
-        operand, view = low.elements_of(low.copied(input))
     name = low.members.mask("tinyattn::Tensor<bool, ", tail, low.name() + "_where")
     filled = "-std::numeric_limits<float>::infinity()" if number == -math.inf else None
     return Value(low.call("masked_fill", operand, name, filled or literal(number), extents=operand.extents,

@@ -64,7 +64,7 @@ def recur(writer, name, part, x, state, out=None):
         return array._replace(extents=(count * hidden,), strides=None, offset=array.offset + int(text[1]) * hidden)
     weights = c_source.kind("tinyattn_linear", part.tree["input"])
     integers = memory["x"]._replace(offset=2 * gates * hidden).pointer() if part.matrices() else "NULL"
-    token = x._replace(around=((inputs, "i"),)).pointer()
+    token = x._replace(around=((x.stride_of(-2), "i"),)).pointer()
     lines = []
     for product, width, given, result in (("input", inputs, token, "x0"), ("recurrent", hidden, state.pointer(), "h0")):
         lines += writer.call("linear_forward", weights, f"&{name}_{product}", 1, width, gates * hidden, given,

@@ -244,6 +244,6 @@ def matrix_of(operand, of_rows, groups):
         return operand
     *outer, cols = operand.extents
     rows = math.prod(outer) if of_rows or operand.stride is not None else math.prod(outer[-1:])
-    stride, count = operand.stride or cols, math.prod(outer) // rows
+    stride, count = cols if operand.stride is None else operand.stride, math.prod(outer) // rows
     leading = [(count, rows * cols)] * (count > 1) + [(groups, cols // groups)] * (groups > 1)
     return Rows(operand.object, tuple(leading), rows, cols // groups, stride, operand.offset)

@@ -55,7 +55,8 @@ def pool(low, input, rank, argument, config=None):
     batch = tuple(extent for extent in view.shape[:-rank - 1] if extent != 1)
     object = low.call(f"{low.called}<{argument}>", operand, extents=(*batch, *counts))
     if rank == 1 and {"kernel"} <= {*(config or ())} <= {"kernel", "stride"}:
-        width, kernel, stride = counts[1], config["kernel"], operand.stride or counts[1]
+        width, kernel = counts[1], config["kernel"]
+        stride = width if operand.stride is None else operand.stride
         leading = [(math.prod(batch), view.shape[-2] * width)] * bool(batch)
         windows = Rows(operand.object, (*leading, (counts[0], config.get("stride", kernel) * stride)), kernel, width,
                        stride, operand.offset)
