@@ -303,7 +303,7 @@ small_weights_of_a_softmax: p, q = x.softmax(-1), x.mT.softmax(1); (p * p.log())
   1 / p.clamp(min=1e-35) + (p**-0.5).log() + (p > 0) + (p + 1).log10() + torch.logit(p * 0.5)
   + (p * 0.7 + p.flip(1) * 0.3).clamp(min=0).log() + p[..., 2:].argmax(-1, True) + x.sigmoid().log() on X * 15
 columns_of_tokens: torch.cat([self.e(x[:, 0]), self.f(x[:, 1]), self.e(x[:, 2] // 3) + self.f(x[:, 2] % 3), self.table[x[:, 3]],
-  self.e(torch.cat([torch.full_like(x[:, :1], 8), x[:, :1]], 1)).flatten(1), self.e(x[:, 3] - 21), self.e(8 - x[:, 0].int()),
+  self.e(torch.cat([torch.full_like(x[:, :1], 8), x[:, :1]], 1)).flatten(1), self.e((x[:, 3] - 21).clamp(min=0)), self.e(8 - x[:, 0].int()),
   self.rates[x], self.cubes[x[:, 1]].flatten(1), self.e(self.others[x[:, 2]])], -1)
   where e = nn.Embedding(9, 6); f = nn.Embedding(3, 6); table = torch.randn(30, 2);
     rates = torch.rand(30); cubes = torch.randn(3, 2, 2); others = torch.arange(30) % 7 on torch.tensor([[8, 2, 20, 29]])
@@ -315,11 +315,16 @@ on_the_edge: ((x > 0) + (x < 1)) * F.softplus(x, threshold=1) + torch.hypot(x * 
 flattened_behind_parts: y = x.tanh().flatten(1); y[:, 7:9] *= 2; y
 flattened_behind_a_mask: x.tanh().masked_fill(X + CAUSAL[:, :, :1] > 0, 0.5).sigmoid().flatten(1)
 reshaped_behind_columns: y = F.pad(x, (1, 1)).roll(1, -1); y[:, :, :2] += 1; y.view(1, 4, 2, 4)
+columns_that_are_joined: m = x * (x.abs() > 20); torch.cat([torch.cat([m[..., :1], m[..., 1:2]], 1).flatten(), torch.stack(x.split(3, 2), 1)
+  .flatten(), torch.stack([x[..., :1], x[..., 1:2]], 1).flatten(), F.cosine_similarity(m, m[..., :1], dim=-1).flatten()])
+queries_of_other_axes: F.softmax(self.q @ x.mT / 6**0.5, -1) @ x + (x[:, -1] @ x.mT).softmax(-1) @ x + self.c(x[:, 0].unsqueeze(-1)).mT
+  where q = P(2, 6); c = nn.Conv1d(6, 6, 1)
 steps_in_place_by_operators: y = h = x.abs() + 1; y **= 2; y //= 0.3; y %= 5; h
 rows_with_gaps: y, z = self.gru(x[:, ::2, :2])[0], self.lstm(x[..., [0, 1]])[0]; z + self.cell(x[:, 1, 3:])[:, None] +
   self.linear(x[:, :1, 2:5].expand(-1, 4, -1)) * y[:, :1, 1:] + self.lstm(x[..., 2:].mT[..., :2])[0] +
-  x.view(2, 2, 6)[..., 1:].masked_fill(torch.eye(2, 5).bool(), 2.0).view(1, 4, 5)
-  where gru = nn.GRU(2, 6, batch_first=True); lstm = nn.LSTM(2, 5, batch_first=True); cell = nn.GRUCell(3, 5); linear = linear(3, 5)
+  x.view(2, 2, 6)[..., 1:].masked_fill(torch.eye(2, 5).bool(), 2.0).view(1, 4, 5) + self.one(x[..., ::2].mT[..., :1]).mT
+  where gru = nn.GRU(2, 6, batch_first=True); lstm = nn.LSTM(2, 5, batch_first=True); cell = nn.GRUCell(3, 5); linear = linear(3, 5);
+    one = nn.Conv1d(3, 5, 1)
 members_named_as_code: x = self.layers["1f"](x).exp(); for a, b in zip(self.steps, self.more_steps): x = x + b(a(x)); self.forecast(x)
   where layers = nn.ModuleDict({"1f": linear()});
   steps = nn.ModuleList([linear(), linear(), linear()]); more_steps = nn.ModuleList([linear(), linear(), linear()]);

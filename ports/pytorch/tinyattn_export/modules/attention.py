@@ -220,7 +220,11 @@ def rows_or_one(mask):
 
 def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_keys=False):
     query, key, value = map(low.check_floats, (query, key, value))
-    width = query.shape[-1]
+    width, leading = query.shape[-1], query.shape[:-2]
+    if not shares_keys and query.view.dim() > 1:
+        leading = torch.broadcast_shapes(leading, key.shape[:-2], value.shape[:-2])
+    if leading != query.shape[:-2]:
+        query = low.copied(Value(query.object, query.view.expand(*leading, *query.shape[-2:])))
     if isinstance(mask, Constant):
         leading = query.shape[:-2] if mask.tensor.dim() > 2 else ()
         mask = Constant(mask.tensor.expand(*leading, query.shape[-2], key.shape[-2]), mask.name)

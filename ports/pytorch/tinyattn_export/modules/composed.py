@@ -64,8 +64,6 @@ COMPOSED = {
         f.neg(f.logsigmoid(f.mul(input, -beta))), beta)),
     "normalize": lambda f, input, p=2.0, dim=1, eps=1e-12: f.truediv(
         input, f.clamp(f.norm(input, p, dim, True), min=eps)),
-    "cosine_similarity": lambda f, x1, x2, dim=1, eps=1e-8: f.truediv(
-        f.sum(f.mul(x1, x2), dim), f.mul(f.clamp(f.norm(x1, 2, dim), min=eps), f.clamp(f.norm(x2, 2, dim), min=eps))),
     "dist": lambda f, input, other, p=2: f.norm(f.sub(input, other), p),
     "pairwise_distance": lambda f, x1, x2, p=2.0, eps=1e-6, keepdim=False: f.norm(
         f.add(f.sub(x1, x2), eps), p, -1, keepdim),
@@ -146,6 +144,13 @@ def norm(f, input, p=None, dim=None, keepdim=False, ord=None, dtype=None):
     if p in NORMS:
         return reduced(f.low, NORMS[p], input, dim, keepdim)
     return f.pow(f.sum(f.pow(f.abs(input), p), dim, keepdim), 1 / p)
+
+
+@composed("cosine_similarity")
+def cosine_similarity(f, x1, x2, dim=1, eps=1e-8):
+    shape = torch.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = (f.expand(x, shape) if x.shape != shape else x for x in (x1, x2))
+    return f.truediv(f.sum(f.mul(x1, x2), dim), f.mul(*(f.clamp(f.norm(x, 2, dim), min=eps) for x in (x1, x2))))
 
 
 @composed("interpolate", "upsample")

@@ -93,7 +93,7 @@ def tokens_argument(low, value, view):
     features = view.shape[-1]
     operand = low.batch_of(value, view) if view.dim() > 2 else operand_of(value, view) or low.rows_of(
         low.copied(Value(value.object, view)))
-    if operand.extents[-1] != features:
+    if operand.extents[-1] != features or len(operand.extents) == 1:
         operand = operand.with_columns(features)
     if operand.stride not in (None, features):
         operand = operand_of(low.copied(Value(value.object, view)))

@@ -73,6 +73,9 @@ def attention_of(tracer, node, constants):
         elif what in ("matmul", "bmm"):
             if other in constants or mask is not None and not is_for_all_heads(tracer.value(mask)):
                 return None
+            leading = [tracer.value(each).shape[:-2] for each in (at.args[0], other, node.args[1])]
+            if leading[0] != torch.broadcast_shapes(*leading) or tracer.value(at.args[0]).dim() < 2:
+                return None
             factor = scale * tracer.value(at.args[0]).shape[-1]**0.5
             return Attention(at.args[0], other, node.args[1], mask, filled, factor, inner)
         else:

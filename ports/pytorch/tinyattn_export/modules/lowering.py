@@ -118,7 +118,7 @@ class Lowering:
             return operand
         if operand is not None and operand.stride is None and operand.object.extents == extents:
             return operand
-        return whole(self.copied(Value(value.object, view), extents if batch else None).object)
+        return whole(self.copied(Value(value.object, view), extents).object)
 
     def elements_of(self, value):
         """Returns the Operand of a value for a function of each element, and the view of its result."""

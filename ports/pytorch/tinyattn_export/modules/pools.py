@@ -50,6 +50,8 @@ def pool(low, input, rank, argument, config=None):
     value = low.check_floats(input)
     view = value.view.movedim(-rank - 1, -1)
     operand = low.batch_of(value, view) if rank == 1 else image_tensor(low, value, view)
+    if len(operand.extents) == 1:  # one token
+        operand = operand.with_columns(view.shape[-1])
     shape = low.tracer.value(low.node).shape
     counts = (*shape[-rank:], view.shape[-1])
     batch = tuple(extent for extent in view.shape[:-rank - 1] if extent != 1)
