@@ -184,6 +184,7 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("a step that tells small weights of attention from 0", written(
         lambda self, x: self.a(x, x, x)[1].log(), a=nn.MultiheadAttention(6, 2, batch_first=True)), X),
     ("erfc whose small numbers matter", written(lambda self, x: torch.erfc(x).log()), X),
+    ("a pool of an image of one row to 2", nn.Sequential(nn.AdaptiveAvgPool2d(2)).eval(), torch.ones(1, 3, 1, 4)),
     ("a norm of matrices: torch.linalg.vector_norm", written(lambda self, x: torch.linalg.norm(x[0], 2)), X),
     ("there is nothing for median: compute it after forward", written(lambda self, x: x.median(1)[0]), X),
     ("einsum of a diagonal: take torch.diagonal", written(lambda self, x: torch.einsum("bii->bi", x[..., :4])), X),

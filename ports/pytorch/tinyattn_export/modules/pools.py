@@ -37,6 +37,8 @@ def adaptive(low, input, output_size, return_indices=False):
     rank, value = int(low.called[-2]), low.check_floats(input)
     sizes = [size or extent for size, extent in zip(spread(output_size, rank), value.shape[-rank:])]
     flat = value.view.flatten(-rank)
+    if rank == 2 and value.shape[-2] == 1 != sizes[0]:
+        low.refuse(f"a pool of an image of one row to {sizes[0]}", "repeat the row with expand")
     if set(sizes) == {1} and not is_copy(value.view, flat):
         pooled = reduced(low, "mean" if "avg" in low.called else "largest", Value(value.object, flat), -1, True)
         return pooled if rank == 1 else Value(pooled.object, pooled.view.unsqueeze(-1))
