@@ -28,6 +28,8 @@ def print_point(number, name, problem):
     print(f"{'not ok' if problem else 'ok'} {number} - {name}")
     for line in problem.splitlines():
         print(f"# {line}")
+    if problem:
+        print(f"{name}: {problem[:2000]}", file=sys.stderr)  # Meson's log of a failure shows only stderr
 
 
 def problem_of(_, check, *arguments):

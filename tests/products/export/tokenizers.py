@@ -194,7 +194,8 @@ def as_llama2c(folder):
 
 @functools.cache
 def packages(folder):
-    """Installs the packages of npm. Returns a reason not to test, or an empty string."""
+    """Installs the packages of npm. Returns a reason not to test, or an empty string. The first call is main's, before
+    there are threads: a second npm in the same folder takes files away that the first has just written."""
     done = exporter.call("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, *PACKAGES)
     return f"npm cannot install {' and '.join(PACKAGES)}" if done.returncode else ""
 
@@ -295,6 +296,7 @@ def characters(folder, as_list):
 
 
 def main(modules):
+    packages(modules)
     needs_debian = tap.Skip(f"Python has no {LACKS}") if LACKS else ""
     others = [("SentencePiece in a tokenizer.json", *([needs_debian] if LACKS else [as_sentencepiece, KEEPS_SPACES, True])),
               ("GPT-2, vocab.json and merges.txt; the pieces of its tokens", as_gpt2, modules, "vocab.json")]
