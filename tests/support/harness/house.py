@@ -16,7 +16,8 @@ from tests.support import tap, targets
 ROOT = targets.ROOT
 BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
 # Files that belong to a room.
-HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
+HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/evidence/**/*.py", "ports/pytorch/**/*.py",
+         "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
 TOP_LEVEL = set("meson.build meson_options.txt src include tests ports examples README.md LICENSE CHANGELOG.md".split())
 # Files that a program writes, or that are no text. And tests/speed, which tests nothing.
 GENERATED = re.compile(r"tests/golden/((activations|gradients|optimizers|values)\.hpp|printed\.json|modules/)|costs\.json|"
