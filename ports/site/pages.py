@@ -21,6 +21,7 @@ REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types
              ("All names", "namespacemembers.html"), ("Headers", "files.html"))
 # What of a Markdown file doxygen would read in another way than GitHub.
 PARTS = re.compile(r"""
+    (?P<comment><!--(?:.|\n)*?-->\n?) |
     ^(?P<code_block>[ ]*```.*\n(?:.*\n)*?[ ]*```$ | (?<=\n\n)(?:[ ]{4}.*\n|\n(?=[ ]{4}))+) |
     ^(?P<level>\#+)[ ](?P<heading>.*?)[ ]*$ |
     !?\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]+)\) |
@@ -131,6 +132,8 @@ class Pages:
 
     def part(self, path, linked, found):
         """Converts one of PARTS on the page of `path`; `linked`: code that names a file becomes a link."""
+        if found["comment"]:
+            return ""
         if found["code_block"]:
             return found[0]
         if found["heading"]:
