@@ -11,6 +11,7 @@ import re
 import sys
 import tomllib
 
+from ports.evidence import licenses
 from tests.support import tap, targets
 
 ROOT = targets.ROOT
@@ -94,5 +95,6 @@ tap.report([("the top level", top_level), ("every file has a room with a budget"
               for folder in ("detail", "kernel")),
             ("inference includes nothing of training", inference_without_training),
             ("the version is said alike", one_version),
+            ("every file says its license", lambda: "\n".join(licenses.problems())),
             ("there are promises", "" if len(rows) > 20 else str(len(rows))),
             *((promise, is_held, change, night) for promise, change, night in rows)])
