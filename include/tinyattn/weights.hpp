@@ -54,7 +54,7 @@ constexpr Other diagnose_quantization() noexcept {
 
 // The nearest integer, half to even, of a number below 2^51.
 constexpr double rounded_to_integer(double x) noexcept {
-  constexpr double magic = 3ll << 51;
+  constexpr double magic = 3LL << 51;
   return x + magic - magic;
 }
 

@@ -21,7 +21,7 @@ inline constexpr auto powers_of_two = [] {
   struct Powers {
     std::uint32_t at[32];
   } powers{};
-  constexpr auto root = static_cast<double>(0x1f50765b6e4540) / static_cast<double>(1ll << 53);
+  constexpr auto root = static_cast<double>(0x1f50765b6e4540) / static_cast<double>(1LL << 53);
   double power = 32767 * root;
   std::uint32_t high = 32767;
   for (std::uint32_t& entry : powers.at) {
