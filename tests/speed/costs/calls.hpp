@@ -292,7 +292,7 @@ using decoder_block =
 // decoder.forward(x, cache, out, workspace): one token of that block, the first of up to 16, a source of 16 tokens
 using decoder_token = Call<ReadingBlock, Matrix<float, 1, 32>, Matrix<float, 1, 32>,
                            [](auto& layer, auto& x, auto& out, auto& memory) noexcept {
-                             memory.cache.source[0].num_tokens = 16;
+                             memory.cache.blocks[0].source.num_tokens = 16;
                              forward_with_cache(layer, x, out, memory);
                            },
                            CacheAndScratch<ReadingBlock>>;
