@@ -5,8 +5,9 @@
     ports/evidence/make --check [PART...]    fails where a table differs from the page, or a limit is broken
     ports/evidence/make --list               the names of all parts
 
-A part is a module here. Its made() returns its table, in Markdown, and a list of problems, such as a limit that is broken. It
-raises parts.Missing if this machine lacks a tool. The table lies on a page between <!-- made: PART --> and <!-- end -->.
+A part is a module here. Its made() returns its table, in Markdown, and a list of problems, such as a limit that is
+broken. It raises parts.Missing if this machine lacks a tool. The table lies on a page between <!-- made: PART --> and
+<!-- end -->.
 """
 import argparse
 import importlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cyclomatic complexity of each function, by clang-query: one more than its decisions, which are if, loops, case, ?:, && and ||."""
+"""The cyclomatic complexity of each function, by clang-query: one more than its if, loops, case, ?:, && and ||."""
 import collections
 import concurrent.futures
 import os
@@ -12,11 +12,12 @@ ALLOWED = {"power": 28}  # the special cases of C's pow
 OURS = f'isExpansionInFileMatching("{sources.FILES}")'
 QUERY = ("set bind-root false", "set traversal IgnoreUnlessSpelledInSource",
          f'match functionDecl(isDefinition(), {OURS}).bind("function")',
-         "match stmt(anyOf(ifStmt(), forStmt(), whileStmt(), doStmt(), cxxForRangeStmt(), caseStmt(), conditionalOperator(),"
-         f' binaryOperator(hasAnyOperatorName("&&", "||"))), {OURS}, forFunction(functionDecl().bind("decision")))')
+         "match stmt(anyOf(ifStmt(), forStmt(), whileStmt(), doStmt(), cxxForRangeStmt(), caseStmt(), "
+         f'conditionalOperator(), binaryOperator(hasAnyOperatorName("&&", "||"))), {OURS}, '
+         'forFunction(functionDecl().bind("decision")))')
 FOUND = re.compile(r'^(\S+:\d+:\d+): note: "(function|decision)" binds here\n +\d+ \| (.*)', re.MULTILINE)
 NAME = re.compile(r"(?:\[\[.*?\]\])?.*?(operator\S*|\w+)(?:\(| = \[)")
-RANGES = ((1, 1), (2, 5), (6, 10), (11, 15), (16, 20), (21, 99))
+RANGES = ((1, 5), (6, 10), (11, 15), (16, LIMIT), (LIMIT + 1, 99))
 
 
 def of_port(flags):
@@ -35,8 +36,8 @@ def made():
             functions |= {function: max(count, functions.get(function, 0)) for function, count in counts.items()}
     named = sorted(((count, NAME.match(line)[1] if NAME.match(line) else line.strip(), place.partition(":")[0])
                     for (place, line), count in functions.items()), reverse=True)
-    shares = [(f"{low} to {high}" if low < high else low, f"{100 * len(those) / len(named):.1f} %") for low, high in RANGES
-              if (those := [count for count, *_ in named if low <= count <= high])]
+    shares = [(f"{low} to {high}", f"{100 * sum(low <= count <= high for count, *_ in named) / len(named):.1f} %")
+              for low, high in RANGES]
     largest = [(count, f"`{name}`", f"`{file}`") for count, name, file in named[:10]]
     problems = [f"{name} in {file} has a complexity of {count}" for count, name, file in named
                 if count > ALLOWED.get(name, LIMIT)]

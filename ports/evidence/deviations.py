@@ -18,7 +18,8 @@ def findings():
     """Returns {check: number of places}."""
     text = sources.read_by("clang-tidy-19", sources.WORKLOADS, sources.ports()["avx2"], "--quiet", f"--config={CONFIG}",
                            f"--header-filter={sources.FILES}", f"--checks=-*,{','.join(TABLE['checks'])}")
-    return collections.Counter(check.partition(",")[0] for place, check in set(FOUND.findall(text)) if "all.cpp" not in place)
+    return collections.Counter(check.partition(",")[0] for place, check in set(FOUND.findall(text))
+                               if "all.cpp" not in place)
 
 
 def rules(check):
@@ -38,5 +39,6 @@ def made():
     silent = [f"`{check}` ({rules(check)})" for check in TABLE["checks"] if check not in found and "*" not in check]
     problems = [f"{check}: found, but [deviations] does not say why it stays" for check in found if check not in why]
     problems += [f"{check}: [deviations] has a reason, but nothing is found" for check in why if check not in found]
-    nothing = textwrap.fill(f"The other checks `cert-*` and `bugprone-*` find nothing, nor do {', '.join(silent)}.", 140)
-    return f"{parts.table(('check', 'rules', ' findings', 'why it stays'), rows)}\n\n{nothing}", problems
+    nothing = f"The other checks `cert-*` and `bugprone-*` find nothing, nor do {', '.join(silent)}."
+    table = parts.table(("check", "rules", " findings", "why it stays"), rows)
+    return f"{table}\n\n{textwrap.fill(nothing, 140)}", problems

@@ -22,5 +22,5 @@ def of(path):
 def problems():
     """Returns the files whose license nothing says, and patterns of licenses.toml that match no file."""
     files = tree.tracked(".")
-    return [*(f"{path}: neither a line of SPDX nor licenses.toml says its license" for path in files if not of(path)[0]),
+    return [*(f"{path}: neither it nor licenses.toml says its license" for path in files if not of(path)[0]),
             *(f"licenses.toml: no file is {pattern}" for pattern in PATTERNS if not fnmatch.filter(files, pattern))]

@@ -21,7 +21,7 @@ def helium():
     """Returns the flags by which Clang compiles for a Cortex-M55 with the headers of GCC's C++ library."""
     listed = call(["arm-none-eabi-g++", *HELIUM, "-E", "-v", "-x", "c++", "/dev/null"]).partition("starts here:\n")[2]
     folders = [line.strip() for line in listed.partition("End of")[0].splitlines() if "/../" in line]
-    return ["--target=arm-none-eabi", *HELIUM, "-nostdinc++", "-nostdlibinc", *(f"-isystem{folder}" for folder in folders)]
+    return ["--target=arm-none-eabi", *HELIUM, "-nostdinc++", "-nostdlibinc", *map("-isystem{}".format, folders)]
 
 
 def ports():
