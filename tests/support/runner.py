@@ -137,6 +137,14 @@ def of_name(name):
     return [Run(build, [name]) for build in suite.all_builds()], list(suite.tools)
 
 
+def note(run, words):
+    """Appends to build/ran.txt what ran, when, and at which commit."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    with open(ROOT / "build" / "ran.txt", "a", encoding="utf-8") as file:
+        print(time.strftime("%Y-%m-%d %H:%M"), commit.stdout.strip() or "no commit", " ".join(["run", *words]),
+              run.verdict(), sep="  ", file=file)
+
+
 def main(words):
     if words == ["--list"]:
         print(targets.listing())
@@ -153,6 +161,7 @@ def main(words):
     began = time.monotonic()
     for run in runs:
         run.execute()
+        note(run, words)
     passed, failed = (sum(counts) for counts in zip(*((run.passed, run.failed) for run in runs)))
     print("", *(run.verdict() for run in runs), sep="\n")
     print(f"{passed} passed, {failed} failed in {(time.monotonic() - began) / 60:.1f} minutes")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Reports the lines and branches of the library that the tests of a build have run, by Clang's count, over all programs
-and instantiations.
+"""Reports the lines, the branches and the conditions of the library that the tests of a build have run, by Clang's count,
+over all programs and instantiations. A condition of a decision counts by MC/DC: two runs in which only it differs, and the
+decision. Writes coverage.json for ports/evidence: {folder: {what: [how many were run, how many there are]}}.
 
     coverage.py BUILD COMPILER...
 
@@ -8,6 +9,7 @@ The port avx512 is left out, since few machines can run it. Code that only the c
 run.
 """
 import collections
+import json
 import os
 import pathlib
 import re
@@ -17,9 +19,11 @@ import sys
 from tests.support import tap
 from tests.support.processes import ROOT, call
 
-LEAST = {"lines": 99.0, "branches": 95.0}
+LEAST = {"lines": 99.0, "branches": 95.0, "conditions": 80.0}
 OTHERS = "tests/|boards/|avx512|^/usr/"
 LINE = re.compile(r" *(\d+)\| *([\d.]+)[kMGTPE]?\|(.*)")
+DECISION = re.compile(r".*MC/DC Decision Region \((\d+:\d+)\)")
+CONDITION = re.compile(r" *\|  (C\d+)-Pair: (not )?covered")
 BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\d.]+)")
 
 
@@ -34,7 +38,7 @@ def shown(build, compiler):
         profile.unlink()
     first, *others = (file for file in build.glob("tests/**/*") if file.is_file() and os.access(file, os.X_OK))
     return call([cov, "show", f"-instr-profile={merged}", first, *(f"-object={other}" for other in others),
-                          "-show-branches=count", "-show-instantiations=false", f"-ignore-filename-regex={OTHERS}"])
+                          "-show-branches=count", "-show-mcdc", "-show-instantiations=false", f"-ignore-filename-regex={OTHERS}"])
 
 
 def counts(text):
@@ -45,6 +49,10 @@ def counts(text):
             file = files[row[len(f"{ROOT}/"):-1]] = {what: collections.Counter() for what in LEAST}
         elif found := LINE.match(row):
             file["lines"][f"{found[1]}: never run: {found[3].strip()}"] = float(found[2])
+        elif found := DECISION.match(row):
+            decision = found[1]
+        elif found := CONDITION.match(row):
+            file["conditions"][f"{decision}: never decided by {found[1]}"] += not found[2]
         elif found := BRANCH.match(row):
             file["branches"].update({f"{found[1]}: never true": float(found[2]),
                                      f"{found[1]}: never false": float(found[3])})
@@ -56,10 +64,21 @@ def share(count):
     return 100 * sum(map(bool, count.values())) / max(len(count), 1)
 
 
+def of_folders(files):
+    """Returns {folder: {what: [how many were run, how many there are]}}."""
+    folders = {}
+    for name, file in files.items():
+        its = folders.setdefault(str(pathlib.PurePosixPath(name).parent), {what: [0, 0] for what in LEAST})
+        for what, count in file.items():
+            its[what] = [its[what][0] + sum(map(bool, count.values())), its[what][1] + len(count)]
+    return folders
+
+
 def main(build, *compiler):
-    if not shutil.which("llvm-cov"):
-        tap.report([("coverage", tap.Skip("there is no llvm-cov"))])
+    if not shutil.which("llvm-cov-19"):
+        tap.report([("coverage", tap.Skip("there is no llvm-cov-19"))])
     files = counts(shown(pathlib.Path(build), compiler))
+    pathlib.Path(build, "coverage.json").write_text(json.dumps(of_folders(files)), encoding="utf-8")
     in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()}
               for what in LEAST}
     for name, file in [*files.items(), ("in all", in_all)]:
