@@ -17,11 +17,7 @@ CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]
 
 def finish(site, tags):
     names = public_names(tags)
-    listed = (site / "files.html").read_text(encoding="utf-8")
     for page in sorted(site.glob("*.html")):
-        if page.name.startswith("dir_") and page.name not in listed:
-            page.unlink()  # the page of a folder, to which no page links
-            continue
         text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1)
         text = text.replace(BELOW_HEADER, SEARCH + BELOW_HEADER, 1)
         if page.name.startswith("source_"):  # modules of Python have no pages
@@ -29,6 +25,21 @@ def finish(site, tags):
         if SPEAK_OF_NAMES.fullmatch(page.name):
             text = CODE.sub(lambda code: linked(code, names), text)
         page.write_text(text, encoding="utf-8")
+
+
+def name_folders(site, xml):
+    """Names the pages of folders by their paths; doxygen does so by hashes of absolute paths, which differ between
+    machines. Removes pages of folders that are not the site's: their paths are absolute."""
+    paths = {file.stem: ElementTree.parse(file).findtext("compounddef/compoundname") for file in xml.glob("dir_*.xml")}
+    names = {page: "dir_" + re.sub(r"\W", "_", path) for page, path in paths.items() if not path.startswith("/")}
+    for file in (*site.glob("*.html"), *site.glob("*.js")):
+        text = re.sub("|".join(names), lambda page: names[page[0]], file.read_text(encoding="utf-8"))
+        text = re.sub(r'(^"dir_.*\n)+', lambda lines: "".join(sorted(lines[0].splitlines(True))), text, flags=re.MULTILINE)
+        file.write_text(text, encoding="utf-8")
+        if file.stem in names:
+            file.rename(file.with_stem(names[file.stem]))
+        elif file.stem in paths:
+            file.unlink()
 
 
 def public_names(tags):

@@ -100,6 +100,7 @@ def make(folder, browser):
     write_layout(work / "layout.xml")
     print(f"doxygen: {len(inputs)} pages and headers", flush=True)  # making the site takes half a minute
     run_doxygen(folder, inputs)
+    finish.name_folders(site, xml)
     search.write_text(xml, site)
     finish.finish(site, folder / "site-tags.xml")
     if browser:
