@@ -54,6 +54,8 @@ const tinyattn_convolution_kind tinyattn_convolution_floats = {
 
 const char* tinyattn_port() { return name_of_port(); }
 
+int32_t tinyattn_version() { return TINYATTN_VERSION; }
+
 size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
   if (!has_scratch(1, tokens, source_tokens)) return 0;
   return TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens);

@@ -163,9 +163,7 @@ int tinyattn_certify(const tinyattn_chip* chip) {
   Arrays::words = chip->memory;
   Line line(chip->print);
   line.add(format);
-  line.add(" library=");
-  line.add(std::uint32_t{TINYATTN_VERSION / 10000}), line.add("."), line.add(std::uint32_t{TINYATTN_VERSION / 100 % 100});
-  line.add("."), line.add(std::uint32_t{TINYATTN_VERSION % 100});
+  line.add(" library=" TINYATTN_VERSION_STRING);
   line.add(" chip="), line.add_word(chip->chip);
   line.add(" emulated="), line.add(chip->is_emulated ? "yes" : "no");
   line.add(" core="), add_core(line);

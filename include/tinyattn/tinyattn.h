@@ -153,6 +153,10 @@ TINYATTN_API size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convoluti
  * Elsewhere, and if src/library.cpp is compiled by hand, the compiler flags determine it. */
 TINYATTN_API const char* tinyattn_port(void);
 
+/* Returns the TINYATTN_VERSION of the headers with which the library was compiled. If a program was
+ * compiled with other headers, tinyattn_version() != TINYATTN_VERSION: their structs may differ. */
+TINYATTN_API int32_t tinyattn_version(void);
+
 /* out = a . b
  *
  *   a    [rows, inner]

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   failures += tinyattn_attention_scratch(2, 2) != TINYATTN_ATTENTION_SCRATCH(2, 2);
   failures += tinyattn_layer_scratch(&layer, 2, 2) != sizeof scratch / sizeof *scratch;
   failures += tinyattn_inverse_sqrt(4) != 0.5f;
+  failures += tinyattn_version() != TINYATTN_VERSION;
   failures += tinyattn_linear_forward(&tinyattn_linear_int8, &linear, 2, 2, 2, b, out, integers) != TINYATTN_OK || differ(out, 6, 8, 8, 10);
   failures += tinyattn_mean(2, 2, a, out) != TINYATTN_OK || differ(out, 2, 3, 8, 10);
   failures += tinyattn_largest(2, 2, a, out) != TINYATTN_OK || differ(out, 3, 4, 8, 10);

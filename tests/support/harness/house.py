@@ -51,13 +51,14 @@ def inference_without_training():
 
 
 def one_version():
-    project = re.search(r"version: '(\d+)\.(\d+)\.(\d+)'", (ROOT / "meson.build").read_text(encoding="utf-8"))
-    header = re.search(r"TINYATTN_VERSION (\d+)", (ROOT / "include/tinyattn/version.h").read_text(encoding="utf-8"))
-    major, minor, patch = map(int, project.groups())
-    if int(header[1]) != major * 10000 + minor * 100 + patch:
-        return f"{project[0]} is not {header[0]}"
-    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "README.md", ROOT / "ports/packages/README.md")]
-    return "" if all(f"find_package(tinyattn {major}.{minor} CONFIG" in page for page in pages) else "a page says another"
+    version = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
+    major, minor, patch = version.split(".")
+    of_cmake = f"find_package(tinyattn {major}.{minor} CONFIG"
+    said = {"include/tinyattn/version.h": (f"_MAJOR {major} ", f"_MINOR {minor} ", f"_PATCH {patch} ", f'_STRING "{version}"'),
+            "README.md": (of_cmake,), "ports/packages/README.md": (of_cmake,),
+            "CHANGELOG.md": (f"\n## {version} - ",)}
+    return "\n".join(f"{file} does not say {text}" for file, texts in said.items() for text in texts
+                     if text not in (ROOT / file).read_text(encoding="utf-8"))
 
 
 def promises():
