@@ -65,6 +65,13 @@ def fill(template, **values):
     return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), template.read_text(encoding="utf-8"))
 
 
+def changes():
+    """Returns what CHANGELOG.md says of this version: its date, which may be `unreleased`, and the text."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(version())} - (.+)\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
+    return (found[1], found[2].strip()) if found else ("unreleased", "")
+
+
 def release(folder):
     """Makes the archive of a release, which packages fetch, in a folder: always the same bytes."""
     name = f"tinyattn-{version()}"
@@ -73,7 +80,7 @@ def release(folder):
         for member in tracked("."):
             content = (ROOT / member).read_bytes()
             entry = tarfile.TarInfo(f"{name}/{member}")
-            entry.size, entry.mode = len(content), (ROOT / member).stat().st_mode & 0o755
+            entry.size, entry.mode = len(content), 0o755 if (ROOT / member).stat().st_mode & 0o100 else 0o644
             archive.addfile(entry, io.BytesIO(content))
     file.write_bytes(gzip.compress(packed.getvalue(), mtime=0))
     return file

@@ -4,7 +4,6 @@
 Format: https://open-cmsis-pack.github.io/Open-CMSIS-Pack-Spec/main/html/packFormat.html
 """
 import pathlib
-import re
 import xml.etree.ElementTree as xml
 
 from .. import firmware, tree
@@ -17,13 +16,6 @@ SCHEMA_VERSION = "1.7.40"
 COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
 CPP20, COMPILED = "C++20", "The compiled library"  # ids of conditions
 COMPONENT = {"Cvendor": VENDOR, "Cclass": "Machine Learning", "Cgroup": firmware.NAME}
-
-
-def changes():
-    """Returns this version's part of CHANGELOG.md, without backticks."""
-    text = (tree.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("`", "")
-    found = re.search(rf"^## {re.escape(tree.version())}\b.*\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
-    return found[1].strip() if found else f"{firmware.NAME} {tree.version()}"
 
 
 def add(parent, tag, text=None, **attributes):
@@ -87,7 +79,7 @@ def description():
     add(add(add(package, "licenseSets"), "licenseSet", id="all", default="true", gating="false"), "license",
         name="LICENSE", title="MIT", spdx="MIT")
     add(add(add(package, "requirements"), "languages"), "language", name="C++", version="20")
-    add(add(package, "releases"), "release", changes(), version=tree.version())
+    add(add(package, "releases"), "release", tree.changes()[1].replace("`", ""), version=tree.version())
     keywords = add(package, "keywords")
     for keyword in firmware.KEYWORDS:
         add(keywords, "keyword", keyword)

@@ -56,7 +56,7 @@ def one_version():
     of_cmake = f"find_package(tinyattn {major}.{minor} CONFIG"
     said = {"include/tinyattn/version.h": (f"_MAJOR {major} ", f"_MINOR {minor} ", f"_PATCH {patch} ", f'_STRING "{version}"'),
             "README.md": (of_cmake,), "ports/packages/README.md": (of_cmake,),
-            "CHANGELOG.md": (f"\n## {version} - ",)}
+            "ports/packages/release.md": (f"ports/release --tag v{version}\n",), "CHANGELOG.md": (f"\n## {version} - ",)}
     return "\n".join(f"{file} does not say {text}" for file, texts in said.items() for text in texts
                      if text not in (ROOT / file).read_text(encoding="utf-8"))
 
