@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The pages that typed_pages.py types, and what they say about mistakes and changes."""
+import dataclasses
+import os
+import pathlib
+import shutil
+
+from tests.products.export.exporter import HERE, ROOT
+
+FOR_ARM = ("make", "arm-none-eabi-g++", "arm-none-eabi-size", "qemu-system-arm")
+MAKE = "make -B BUILD=build/changed run"
+FAULT = ["fault", "failed"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    name: str  # in ports/pytorch
+    lines: int  # that are compared, at least
+    changes: tuple = ()  # of (what, file, {text: its replacement}, command, the lines that it must print)
+    tools: tuple = FOR_ARM
+    seconds: int = 60  # of processor time, for a block of commands
+    prepare: object = None  # what adds to the folder before the page begins
+
+    @property
+    def path(self):
+        return ROOT / "ports" / "pytorch" / f"{self.name}.md"
+
+
+def add_freertos(folder):
+    """Adds the kernel that FREERTOS, in the environment, names; or a stand-in."""
+    kernel = folder / "FreeRTOS-Kernel"
+    if clone := os.environ.get("FREERTOS"):
+        kernel.symlink_to(pathlib.Path(clone).resolve())
+    else:
+        (kernel / "include").mkdir(parents=True)
+        for header in ("FreeRTOS", "task", "queue"):
+            shutil.copy(HERE / "freertos_stand_in.h", kernel / "include" / f"{header}.h")
+        shutil.copy(HERE / "freertos_stand_in.c", kernel / "tasks.c")
+
+
+PAGES = (
+    Page("from_sensor_to_product", lines=31, prepare=add_freertos, changes=(
+        ("the FPU is off", "startup.c", {" |= 0xfu << 20": " |= 0"}, f"{MAKE} || echo failed", FAULT),
+        ("the stack is too small", "board.ld", {"+= 4K": "+= 192"}, f"{MAKE} || echo failed", FAULT),
+        ("a binary that does not lie at a multiple of four", "external.cpp",
+         {".balign 4\\n": ".balign 4\\n.short 0\\n", "0x21000000": "0x21000002"},
+         f"{MAKE} PROGRAM=external MODEL=external || echo failed", FAULT),
+        ("another binary", "external.cpp", {"external/gestures.bin": "f32/gestures.hpp"},
+         f"{MAKE} PROGRAM=external MODEL=external || echo failed", ["the chip has another binary", "failed"]),
+        ("constants in an external flash", "board.ld",
+         {"KEEP(*(.external))": "KEEP(*(.external)) *(.rodata.*8gestures5modelE)"},
+         f"{MAKE} && arm-none-eabi-size -A build/changed/main.elf",
+         ["example_error 0.000000119", ".external 39752 553648128"]),
+        ("a binary for a big-endian core", "external.cpp", {},
+         "arm-none-eabi-g++ -std=c++20 -mcpu=cortex-m4 -mthumb -mbig-endian -fsyntax-only -DTINYATTN_NO_FPU -Iexternal "
+         "-Itinyattn/include -Itinyattn/ports/simd external.cpp 2>&1 | grep -o 'error: static assertion failed'",
+         ["error: static assertion failed"]),
+        ("a module in training", "train.py", {"net.eval()": "net.train()"},
+         "PYTHONPATH=tinyattn/ports/pytorch python3 train.py 2>&1 | grep -o 'in training, where' || echo failed",
+         ["in training, where"]),
+    )),
+)
