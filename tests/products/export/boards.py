@@ -141,13 +141,27 @@ def by_layer(folder):
 
 
 @in_folder
+def trainable(folder):
+    """forward_features and a layer that may be trained compute together every bit of forward. With int8 weights the layer has floats."""
+    net, x = made("gestures")
+    for kind in ("f32", "int8"):
+        boards = [export.module(net, x, folder / "m.hpp", weights={"": kind, "head": "f32"}),
+                  export.module(net, x, folder / "m.hpp", weights=kind, trainable="head")]
+        if "  using Features = " not in boards[1].text or not torch.equal(*(board(x) for board in boards)):
+            return f"{kind}: other bits"
+    return ""
+
+
+@in_folder
 def refused_weights(folder):
     net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.TransformerEncoderLayer(8, 2, 16)).eval()
-    cases = [("q, and there is no such module: there are 0, 1, 2", {"q": "int8"}), ("one of f32, int8", {"0": "f16"}),
-             ("linear1, which is in 2, a layer that has one kind of weights", {"2.linear1": "int8"}),
-             ("int8 of 1, which has no weights that can be int8", {"1": "int8"})]
-    return "".join(refused(text, lambda kinds=kinds: export.module(net, torch.ones(5, 6), folder / "m.hpp", weights=kinds))
-                   for text, kinds in cases)
+    cases = [("q, and there is no such module: there are 0, 1, 2", {"q": "int8"}, None), ("one of f32, int8", {"0": "f16"}, None),
+             ("linear1, which is in 2, a layer that has one kind of weights", {"2.linear1": "int8"}, None),
+             ("int8 of 1, which has no weights that can be int8", {"1": "int8"}, None),
+             ("trainable names q, and there is no such module", "f32", "q"), ("a board trains only a Linear", "int8", "0"),
+             ("int8 of 0, which is trainable", {"0": "int8"}, "0")]
+    return "".join(refused(text, lambda its=its: export.module(net, torch.ones(5, 6), folder / "m.hpp", weights=its[0], trainable=its[1]))
+                   for text, *its in cases)
 
 
 def refused(sentence, call):
@@ -264,6 +278,7 @@ tap.report([*((f"in C: {name}, {weights}", in_c, name, net, example, weights) fo
             *((name, of_the_field, name) for name in MODELS if exporter.IS_NIGHT and len(MODELS[name]) == 2),
             ("two inputs, many outputs", mixed), ("a batch, one by one", one_by_one), ("joined batches", of_joined_batches),
             ("states", states), ("not for this board", not_for_this_board), ("int8 by layer", by_layer),
+            ("a layer that may be trained", trainable),
             ("weights that are refused", refused_weights), ("what a board of C says", said_in_c),
             ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
             ("a language model", language_model, "model_llama")])

@@ -58,6 +58,8 @@ MASK = torch.tensor([[0.0, 0.0, -torch.inf, 0.0]] * 4)  # not causal
 GAIN, FIXED_GAIN = nn.Parameter(torch.ones(6)), nn.Parameter(torch.ones(6), False)
 SPARSE = nn.Linear(6, 6)
 SPARSE.register_buffer("gain", torch.eye(4).to_sparse())
+TIED, TIED_TO = nn.Linear(6, 6), nn.Linear(6, 6)
+TIED.weight = TIED_TO.weight
 KEEPS = "result, self.last = x + self.last, x; result"
 
 
@@ -191,6 +193,10 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("double to torch.float64", written(lambda self, x: x.double() + 1), X),
     ("missing 1 required positional argument", Undersupplied := type("Undersupplied", (nn.Module,), {
         "forward": lambda self, x, y: x + y})().eval(), X),
+    *(("trainable names a, and a board trains only a Linear", written(function, a=nn.Linear(6, 6), norm=nn.BatchNorm1d(6)), X, "a")
+      for function in (lambda self, x: self.a(self.a(x)), lambda self, x: self.a(x).tanh(), lambda self, x: (self.a(x), x),
+                       lambda self, x: self.a(x * self.a.weight.norm()), lambda self, x: self.norm(self.a(x[:, 0])))),
+    ("trainable names a, and a board trains only", written(lambda self, x: self.a(self.b(x)), a=TIED_TO, b=TIED), X, "a"),
     ("net is a dict", {}, X),
     ("example must be one tensor", nn.Linear(6, 6).eval(), [X]),
 ]
@@ -218,10 +224,10 @@ IN_TRACE = {"is sparse", "forward returns a whole", "net is of torch.jit", "hold
             "does not depend on its", "not finite", "something of type", "missing", "net is", "one tensor"}
 
 
-def problem(phrase, net, example):
+def problem(phrase, net, example, trainable=None):
     with tempfile.TemporaryDirectory() as folder:
         try:
-            module(net, example, f"{folder}/model.hpp", binary=f"{folder}/weights.bin")
+            module(net, example, f"{folder}/model.hpp", binary=f"{folder}/weights.bin", trainable=trainable)
             return "it is exported"
         except ExportError as error:
             sentence = str(error)
@@ -264,5 +270,5 @@ tap.report([("a step that is lowered wrong is named", wrong_step(lambda self, x:
              wrong_step(lambda self, x: F.relu(x.masked_fill(torch.eye(4, 6).bool(), 1e9)))),
             ("a step that Python does not know is named", unknown_step()),
             *((sentence, refused_path, sentence, *names) for sentence, *names in PATHS),
-            *((phrase, problem, phrase, net, example) for phrase, net, example in [*CASES, *OF_PYTORCH_2]),
+            *((phrase, problem, phrase, *its) for phrase, *its in [*CASES, *OF_PYTORCH_2]),
             *([] if OF_PYTORCH_2 else [("modules of PyTorch 2", tap.Skip(f"PyTorch {torch.__version__} has none"))])])

@@ -7,7 +7,7 @@ import torch
 from ..desk import MOST_TOKENS, MOST_WHOLE
 from ..errors import ExportError, listing, printable
 from ..settings import WEIGHTS
-from . import aliasing, comparing, convolutions, header, lookups, writing
+from . import aliasing, comparing, convolutions, header, lookups, trainable, writing
 from .checks import batch_axes, check_example, check_module, has_tokens, tensors_of
 from .lowering import Lowering
 from .members import is_in
@@ -31,6 +31,8 @@ class Lowered:
     extents: list  # of the inputs
     checked: list = ()  # of (inputs, what PyTorch computes of them)
     vocabularies: list = ()  # below what each element of the inputs must be, if it is a token
+    head: str = ""  # the path of the layer that a board may train
+    features: Object = None  # what this reads, if there is one
 
     @property
     def wanted(self):
@@ -51,8 +53,8 @@ def output_shape(tensor, examples, extents):
     return tuple(extent for i, extent in enumerate(tensor.shape) if i != axis) or (1,)
 
 
-def lowered(tracer, net, examples, extents, weights, in_c=False):
-    """Returns a module as Lowered."""
+def lowered(tracer, net, examples, extents, weights, in_c=False, head=""):
+    """Returns a module as Lowered. Without the step of its `head`, if it is to have one."""
     tracer.begin_anew(examples)
     low = Lowering(tracer, net, weights, in_c)
     low.folded = convolutions.fold_batch_norms(tracer)
@@ -64,7 +66,12 @@ def lowered(tracer, net, examples, extents, weights, in_c=False):
     check_results(results, [tensor for _, tensor in leaves(found.result)])
     found.outputs = [Object(name, output_shape(tensor, examples, extents), "out")
                      for name, tensor in leaves(found.result)]
-    give(low, results, found.outputs)
+    if head:
+        value, features = trainable.cut(low, head, results, found.outputs[0])
+        found.head, found.features = head, features
+        give(low, [value], [features])
+    else:
+        give(low, results, found.outputs)
     return found
 
 
@@ -82,7 +89,7 @@ def check_results(results, wanted):
         raise ExportError("what forward returns does not depend on its input")
 
 
-def checked(net, examples, weights):
+def checked(net, examples, weights, head):
     """Returns what `lowered` does, after a comparison with PyTorch of what it returns for weights of floats."""
     extents, own = [check_example(example) for example in examples], private(net, examples)
     tracer = trace(own, examples)
@@ -92,10 +99,11 @@ def checked(net, examples, weights):
     found = lowered(tracer, own, examples, extents, {})
     vocabularies = lookups.vocabularies_of(tracer, examples)
     inputs = comparing.check_export(steps, net, examples, found, vocabularies)
-    if "int8" in weights.values():
+    if "int8" in weights.values() or head:
         if isinstance(own, Alone):
             weights = {f"layer.{name}".rstrip("."): kind for name, kind in weights.items()}
-        found = lowered(tracer, own, examples, extents, weights)
+            head = head and f"layer.{head}"
+        found = lowered(tracer, own, examples, extents, weights, head=head)
         check_use(weights, found.low.members.finished, ("", "layer") if isinstance(own, Alone) else ("",))
     found.checked, found.vocabularies = inputs, vocabularies
     return found
@@ -107,10 +115,14 @@ def kinds_of(net, weights):
     for name, kind in kinds.items():
         if kind not in WEIGHTS:
             raise ExportError(f"weights must be one of {', '.join(WEIGHTS)}, or such for names of modules")
-        if name not in dict(net.named_modules(remove_duplicate=False)):
-            raise ExportError(f"weights names {printable(name)}, and there is no such module: "
-                              f"there are {listing(name for name, _ in net.named_modules() if name) or 'none'}")
+        check_name(net, "weights", name)
     return kinds
+
+
+def check_name(net, what, name):
+    if name not in dict(net.named_modules(remove_duplicate=False)):
+        raise ExportError(f"{what} names {printable(name)}, and there is no such module: "
+                          f"there are {listing(name for name, _ in net.named_modules() if name) or 'none'}")
 
 
 def check_use(kinds, parts, whole):
@@ -147,14 +159,18 @@ def again(found):
     return other
 
 
-def files(net, example, path, name, binary, weights):
+def files(net, example, path, name, binary, weights, head):
     """Returns {path: content} of the header and, if it is asked for, the binary; and the module as Lowered."""
     check_module(net)
+    kinds = kinds_of(net, weights)
+    if head is not None:
+        check_name(net, "trainable", head or None)
+        kinds = trainable.kinds_of(kinds, head)
     inputs = tensors_of(example)
     examples = tuple(tensor for _, tensor in leaves(inputs))
     others = any(not isinstance(item, torch.Tensor) for item in inputs)
-    found = checked(Alone(net, inputs).train(net.training) if others else net, examples, kinds_of(net, weights))
-    structs = writing.Structs(found.low.net, found.low.members)
+    found = checked(Alone(net, inputs).train(net.training) if others else net, examples, kinds, head)
+    structs = writing.Structs(found.low.net, found.low.members, trainable.NAMES if head else ())
     if binary is not None and not structs.parts:
         raise ExportError("the module has no weights, which a binary would hold")
     slots = found.low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")

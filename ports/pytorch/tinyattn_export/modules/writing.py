@@ -6,10 +6,11 @@ import re
 import torch
 
 from .. import names
+from . import trainable
 from .layout import Line, aligned, broken, fits, literal
 from .loops import rolled
 from .members import Layer, is_reserved, member_name
-from .program import Scratch
+from .program import Scratch, Slot
 from .signature import name_parameters, types
 from .values import Operand
 
@@ -29,8 +30,8 @@ class Structs:
     """The types of the members. Layers have types of tinyattn; a module of the user has a struct of its own, named as
     its class; modules that are numbered and have one type are an array."""
 
-    def __init__(self, net, members):
-        self.net, self.parts, self.config = net, members.finished, members.config
+    def __init__(self, net, members, taken):
+        self.net, self.parts, self.config, self.taken = net, members.finished, members.config, taken
         self.definitions, self.paths, self.types, self.tree, self.arrays = {}, {}, {}, {}, {}
         for path in self.parts:
             place = self.tree
@@ -40,7 +41,7 @@ class Structs:
                 if isinstance(place, str):
                     raise AssertionError(f"{path} is in a layer")
             place[last] = path
-        self.members = {name: self.tree[key] for key, name in unique_names(self.tree).items()}
+        self.members = {name: self.tree[key] for key, name in unique_names(self.tree, taken).items()}
         self.fields = {name: self.field(key, item, key, name) for key, (name, item) in zip(
             self.tree, self.members.items())}
 
@@ -106,7 +107,7 @@ class Structs:
 
     def has_name(self, name):
         """Whether a struct cannot be named so: C++ or the Model has the name, or a member anywhere in the Model."""
-        return is_reserved(name) or names.objection(name) or any(
+        return is_reserved(name) or name in self.taken or names.objection(name) or any(
             member_name(part) == name for path in self.parts for part in path.split("."))
 
     def struct(self, name, body):
@@ -121,12 +122,12 @@ class Structs:
         return name
 
 
-def unique_names(keys):
+def unique_names(keys, taken=()):
     """Returns {name in the module: name in C++}."""
     found = {}
     for key in keys:
         name = member_name(key)
-        while name in found.values():
+        while name in found.values() or name in taken:
             name += "_"
         found[key] = name
     return found
@@ -231,12 +232,15 @@ def model(structs, found, slots):
     name_parameters(found.inputs, found.outputs, [
         *structs.fields, *structs.definitions, *map(structs.element_of, structs.arrays),
         *(mask.name for mask in low.members.masks), *(name for name, *_ in low.members.configs.values())])
+    if found.features:
+        found.features.name = found.outputs[0].name
     steps = Writer(low.program, structs, slots).statements()
     lines = ["struct Model {"]
     for name, body in structs.definitions.items():
         lines += [f"  struct {name} {{", *(f"    {line}" for line in body), "  };", ""]
     parameters = [*zip(types("Input", found.inputs), found.inputs), *zip(types("Output", found.outputs), found.outputs)]
-    lines += [f"  using {type} = {object.type};" for type, object in parameters]
+    features = [("Features", found.features)] if found.features else []
+    lines += [f"  using {type} = {object.type};" for type, object in [*parameters, *features]]
     lines += [f"  static constexpr std::size_t parameter_count = {structs.parameter_count};", ""]
     for mask in low.members.masks:
         lines += [*mask_lines(mask), ""]
@@ -245,9 +249,15 @@ def model(structs, found, slots):
     what = (f"  // Computes what {low.title_of_module}.forward computes of one input. "
             f"{'x and out' if is_one else 'Inputs and outputs'} may not overlap.")
     limits = [f"  // {x} has tokens below {most}: others leave the result undefined." for x, most in found.limits.items()]
-    return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", what,
-            *limits, *signature(low, parameters, slots), *aligned(steps, "    "),
-            "  }", "};"]
+    unused = {x for x in found.inputs if not any(x in step.objects() for step in low.program.steps)}
+    methods = [what, *limits, *method("forward", parameters, steps, unused, bool(slots))]
+    if features:
+        head, place = structs.paths[found.head], low.program.unique("features")
+        first = method("forward_features", [*parameters[:-1], *features], steps, unused, bool(slots))
+        methods = [f"  // Computes the features of one input, which {head}.forward reads.", *limits, *first, "",
+                   what, *limits, *method("forward", parameters, trainable.calls(found, head, place), (), True)]
+        slots = [*slots, Slot([("Features", place)])]
+    return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", *methods, "};"]
 
 
 def memory(slots):
@@ -260,11 +270,11 @@ def memory(slots):
     return [MEMORY, f"  struct Workspace{body[0]}", *body[1:]]
 
 
-def signature(low, parameters, slots):
+def method(name, parameters, steps, unused, has_scratch):
+    """Returns the definition of a method with these steps."""
     def parameter(type, object):
-        is_read = any(object in step.objects() for step in low.program.steps)
         text = f"{type}& {object.name}" if object.place == "out" else f"const {type}& {object.name}"
-        return text if object.place == "out" or is_read else f"[[maybe_unused]] {text}"
-    own = ["Workspace& workspace" if slots else "[[maybe_unused]] Workspace& workspace"]
+        return f"[[maybe_unused]] {text}" if object in unused else text
+    own = ["Workspace& workspace" if has_scratch else "[[maybe_unused]] Workspace& workspace"]
     text = ", ".join([*(parameter(*each) for each in parameters), *own])
-    return broken(f"constexpr void forward({text}) const noexcept {{", "", "  ")
+    return [*broken(f"constexpr void {name}({text}) const noexcept {{", "", "  "), *aligned(steps, "    "), "  }"]
