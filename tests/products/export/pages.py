@@ -59,4 +59,21 @@ PAGES = (
          "PYTHONPATH=tinyattn/ports/pytorch python3 train.py 2>&1 | grep -o 'in training, where' || echo failed",
          ["in training, where"]),
     )),
+    Page("learns_on_the_board", lines=26, changes=(
+        ("the nRF is not told to write", "nrf_flash.hpp", {"store(CONFIG, writes)": "store(CONFIG, read_only)"},
+         f"make -B power_cut || {MAKE} KEYS=s", ["broken: whole words are written, while CONFIG is 1", "not saved"]),
+        *((what, "stm32_flash.hpp", edits, "make -B power_cut || echo failed", [f"broken: {rule}", "failed"])
+          for what, edits, rule in (
+              ("single words", {"i += 8": "i += 4"}, "the first word of a double word is written first"),
+              ("no wait", {"!= 0) {\n    }": "== 1) {\n    }"}, "nothing is stored before BSY is 0"),
+              ("another page", {" - FLASH) / page": " - FLASH) / page - 1"}, "only the slots are erased, page by page"),
+              ("an NMI without an end", {"bus.store(ECCR, ECCD)": ""}, "the NMI clears ECCD, else it comes again"))),
+        ("the firmware of an STM32", "main.cpp", {"nrf_flash": "stm32_flash", "NrfFlash<Chip, 1024, 1024>": "Stm32Flash<Chip, 2048, 2048>"},
+         "make BUILD=build/stm32 CORE='-mcpu=cortex-m4 -mthumb' | grep -c stm32/main.elf", ["1"]),
+        ("the board and PyTorch recognize as many", "back.py", {"print(": "print(recognized(net) == input(), "},
+         "make -s run KEYS=lt | sed -n 's/others/&/p; s/the new user/, &/p' | sed 's/[0-9]*$/& of 100/' | tr -d '\n' | python3 back.py",
+         ["True PyTorch: others 100 of 100, the new user 94 of 100"]),
+        ("a layer that is not last", "train.py", {'trainable="head"': 'trainable="embed"'},
+         "PYTHONPATH=tinyattn/ports/pytorch python3 train.py 2>&1 | grep -o 'trains only a Linear'", ["trains only a Linear"]),
+    )),
 )
