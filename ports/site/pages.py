@@ -15,7 +15,7 @@ TEXTS = {*IN_C, ".py", ".ini", ".ld", ".toml", ".txt", ".json", ".build", ".cmak
 MOST = 60_000  # bytes of a source; a larger one gets no page
 # The pages that the main page lists first, before those of folders.
 FIRST = ("ports/pytorch/from_sensor_to_product.md", "ports/pytorch/learns_on_the_board.md",
-         "examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md",
+         "ports/pytorch/conversation.md", "examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md",
          *(f"include/tinyattn/{file.name}" for file in sorted((tree.ROOT / "include/tinyattn").glob("[a-z]*.md"))))
 REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"),
              ("All names", "namespacemembers.html"), ("Headers", "files.html"))

@@ -9,6 +9,8 @@ from tests.products.export.exporter import HERE, ROOT
 
 FOR_ARM = ("make", "arm-none-eabi-g++", "arm-none-eabi-size", "qemu-system-arm")
 MAKE = "make -B BUILD=build/changed run"
+TALK = "make -B -s BUILD=build/changed run < conversation.txt"
+TO_BOARD = "PYTHONPATH=tinyattn/ports/pytorch python3 to_board.py 2>&1"
 FAULT = ["fault", "failed"]
 
 
@@ -18,6 +20,7 @@ class Page:
     lines: int  # that are compared, at least
     changes: tuple = ()  # of (what, file, {text: its replacement}, command, the lines that it must print)
     tools: tuple = FOR_ARM
+    modules: tuple = ("torch",)  # of Python
     seconds: int = 60  # of processor time, for a block of commands
     prepare: object = None  # what adds to the folder before the page begins
 
@@ -75,5 +78,21 @@ PAGES = (
          ["True PyTorch: others 100 of 100, the new user 94 of 100"]),
         ("a layer that is not last", "train.py", {'trainable="head"': 'trainable="embed"'},
          "PYTHONPATH=tinyattn/ports/pytorch python3 train.py 2>&1 | grep -o 'trains only a Linear'", ["trains only a Linear"]),
+    )),
+    Page("conversation", lines=35, seconds=600, tools=(*FOR_ARM, "g++"), modules=("torch", "sentencepiece"), changes=(
+        ("bytes that the UART has lost", "uart.c", {"uart->state & RX_OVERRUN": "++received == 3",
+         "enum { CLOCK": "static int received;\nenum { CLOCK"}, TALK,
+         ["> Hello!", "(some of the line was lost: type it again)", " Nice to meet you, Grace."]),
+        ("an answer that does not end", "main.cpp", {"longest_answer = 24": "longest_answer = 3"}, TALK,
+         ["> Hello!", " Hello! How ... (cut)", "> My name is Grace.", " Nice to meet ... (cut)"]),
+        ("no window", "to_board.py",
+         {"window=WINDOW, ": "", '"max_position_embeddings": 128': '"max_position_embeddings": 64',
+          '("f32", "f32"), ("int8", "f32"), ("int8", "int8")': '(("int8", "int8"),)'},
+         f"{TO_BOARD} | grep -o 'the context of the model is 64'; {TALK}",
+         ["the context of the model is 64", " Hello! How can I help?",
+          " (the context is full: I forget what was said; type the line again)", " You are welcome."]),
+        ("another tokenizer", "train.py", {"vocab_size=PIECES": "vocab_size=PIECES - 1"},
+         f"python3 -c 'import train; train.train_tokenizer()'; {TO_BOARD} | grep -o 'the tokenizer has .*'",
+         ["the tokenizer has 287 tokens, and the model 288"]),
     )),
 )

@@ -28,8 +28,8 @@ NEAR, FAR = 0.03, 0.3  # of a size, with the GCC that the page names; with anoth
 
 def missing():
     """Returns why the page cannot be typed here, or an empty string."""
-    if debian.missing("torch"):
-        return "PyTorch is not installed (Debian: python3-torch)"
+    if module := debian.missing(*PAGE.modules):
+        return f"Python has no {module} (Debian: python3-{module})"
     return next((f"there is no {tool}" for tool in PAGE.tools if not shutil.which(tool)), "")
 
 
