@@ -9,7 +9,7 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import Failed, call
 
-PEERS = ("llama2.c", "CMSIS-NN")  # compared on boards; an option names the clone of each
+PEERS = ("llama2.c", "CMSIS-NN", "ONNX2C", "emlearn")  # compared on boards; an option names the folder of each
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang before version 17 does not know enough of it
 # {core: (its build, the way in which rows are built there, its model in cycles/)}
 CORES = {
@@ -108,7 +108,8 @@ def print_counts(what, level, samples):
 def bench(options):
     names = rows.chosen(rows.CORES, options)
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
-    builds = {name: programs.Build(targets.BUILDS[name], options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
+    builds = {name: programs.Build(targets.BUILDS[name], options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn,
+                                   onnx2c=options.onnx2c, emlearn=options.emlearn)
               for name in dict.fromkeys(CORES[title][0] for title in titles)}
     slow = []
     for level in options.level:

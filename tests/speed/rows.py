@@ -9,11 +9,12 @@ import re
 import sys
 import tomllib
 
-from tests.support.processes import Failed
+from tests.support.processes import ROOT, Failed
 
 TABLE = tomllib.loads(pathlib.Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 NOTHING = "nothing 0"
 INT8 = {"int8": "-DTINYATTN_BENCH_WEIGHTS=int8", "cache": "-DTINYATTN_BENCH_CACHE=int8"}
+WEIGHTS_OF_MODULE = ROOT / "tests" / "golden" / "modules" / "gestures.bin"
 OPTIMIZERS = ("sgd", "momentum", "adamw")
 RATIOS = {"window": "full", "module": "hand"}  # a window to a flat cache, an exported module to the same calls by hand
 HOST, CORES, LAYERS, MODELS = (TABLE[name] for name in ("host", "cores", "layers", "models"))
@@ -31,7 +32,7 @@ def flags(row):
     name, shape, *words = row.split()
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
-    model += ["-DTINYATTN_BENCH_MODULE"] if name in ("module", "hand") else []
+    model += [f'-DTINYATTN_BENCH_MODULE="{WEIGHTS_OF_MODULE}"'] if name in ("module", "hand") else []
     model += ["-DTINYATTN_BENCH_BACKWARD"] if name in ("outer", "returned") else []
     model += ["-DTINYATTN_BENCH_TRAINING"] if name in ("infer", "learn") else []
     model += ["-DTINYATTN_BENCH_OPTIMIZER"] if name in OPTIMIZERS else []

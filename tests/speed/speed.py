@@ -53,6 +53,11 @@ def arguments():
     parser.add_argument("--cmsis-nn", metavar="FOLDER",
                         type=folder_with("Include/arm_nnfunctions.h", "clone of github.com/ARM-software/CMSIS-NN"),
                         help="boards: a clone of CMSIS-NN; its int8 products next to ours")
+    parser.add_argument("--onnx2c", type=folder_with("onnx2c", "build of github.com/kraiskil/onnx2c"), metavar="FOLDER",
+                        help="boards: a folder with the built onnx2c; its module next to ours; installs PyTorch")
+    parser.add_argument("--emlearn", metavar="FOLDER",
+                        type=folder_with("emlearn/eml_net.h", "clone of github.com/emlearn/emlearn"),
+                        help="boards: a clone of emlearn; its layers of floats next to ours")
     parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE",
                         help=f"boards: some of {', '.join(cores)}")
     parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"],
@@ -63,8 +68,8 @@ def arguments():
 def main():
     options = arguments()
     bench, its_tools = JOBS[options.what]
-    clang, peers = ["clang"] * ("clang++" in options.compiler), ["peers"] * options.peers
-    tools.bring(*its_tools, *clang, *peers, dry_run=options.dry_run)
+    more = {"clang": "clang++" in options.compiler, "peers": options.peers, "pytorch": options.onnx2c}
+    tools.bring(*its_tools, *(job for job in more if more[job]), dry_run=options.dry_run)
     options.trees = {"ours": ROOT} | ({"beside": options.beside} if options.beside else {})
     try:
         bench(options)

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: MIT
 //
-// A module as ports/pytorch exports it, and the same calls written by hand.
+// A module as ports/pytorch exports it, and the same calls written by hand. Its weights are in flash, of the file
+// TINYATTN_BENCH_MODULE.
 #pragma once
 
 #include "../../golden/modules/gestures.hpp"
+
+asm(".section .rodata\n"
+    ".balign 4\n"
+    "gestures_in_flash:\n"
+    ".incbin \"" TINYATTN_BENCH_MODULE
+    "\"\n"
+    ".previous\n");
+extern "C" const unsigned char gestures_in_flash[];
 
 namespace tinyattn::bench {
 
 template <std::size_t>
 struct Module {
-  gestures::Model model;
-  gestures::Model::Input x;
+  const gestures::Model& model = gestures::weights(gestures_in_flash);
+  gestures::Model::Input x = gestures::example_input;
   gestures::Model::Output out;
   gestures::Model::Workspace workspace;
 
-  void prepare() {
-    for (std::size_t i = 0; i < sizeof(model); i += sizeof(number))
-      __builtin_memcpy(reinterpret_cast<char*>(&model) + i, &number, sizeof(number));
-    for (float& element : x.elements) element = number * static_cast<float>(&element - x.elements);
-  }
+  void prepare() {}
   void compute() { model.forward(x, out, workspace); }
-
-  static constexpr float number = 0.125f;
 };
 
 template <std::size_t Any>
