@@ -22,7 +22,7 @@ CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
 
 def calls():
     """Returns {name: the call, as a page shows it}."""
-    listed = pathlib.Path(__file__).with_name("calls.hpp").read_text(encoding="utf-8")
+    listed = pathlib.Path(__file__).with_name("calls.hpp").read_text(encoding="utf-8").partition("namespace calls")[2]
     return {name: what for what, name in CALL.findall(listed)}
 
 

@@ -5,8 +5,8 @@
 //
 //     qemu-system-arm ... -plugin counter.so,core=cortex-m0,core=cortex-m33 -d plugin      prints 5102 cortex-m0=9000 cortex-m33=8000..8100
 //
-// With at=FUNCTION, it prints that at each call of this function, too. Of an instruction that ran and the decoder does not know, it prints
-// the code.
+// With at=FUNCTION, it prints that at each call of this function, too; with trace=on, before it, what trace.hpp says. Of an instruction
+// that ran and the decoder does not know, it prints the code.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -21,6 +21,7 @@
 #include "m3_m4.hpp"
 #include "m7.hpp"
 #include "qemu.hpp"
+#include "trace.hpp"
 
 using namespace tinyattn::cycles;
 
@@ -37,7 +38,8 @@ auto& models = *new std::vector<Model>;
 auto& decoded = *new std::deque<Instruction>;
 auto& printed_at = *new std::string;
 std::uint64_t entry = 0;  // of that function
-bool has_helium = false, copies_code = false;
+bool has_helium = false, copies_code = false, prints_trace = false;
+Trace trace;
 std::size_t instructions = 0;
 const Instruction* last = nullptr;  // has begun; what it costs also depends on the one that follows
 bool last_accessed = false;
@@ -57,18 +59,22 @@ bool add_model(std::string_view name) {
   return !models.empty() && models.back().name == name;
 }
 
-bool is_skipped(bool taken) {
+// Returns whether IT decides whether the last instruction has an effect.
+bool is_conditional() {
   if (last->kind == Kind::it) left_of_it = last->count;
   if (last->kind == Kind::it || left_of_it == 0) return false;
   --left_of_it;
-  return (is_access(last->kind) && !last_accessed) || (is_branch(last->kind) && !taken);
+  return true;
 }
 
 // Charges the last instruction, now that the next one is known.
 void charge(const Instruction* next) {
   if (last == nullptr) return;
   const bool taken = next != nullptr && next->address != last->address + (last->wide ? 4 : 2);
-  const Executed executed = {*last, taken, is_skipped(taken), last_unaligned};
+  const bool conditional = is_conditional();
+  const bool skipped = conditional && ((is_access(last->kind) && !last_accessed) || (is_branch(last->kind) && !taken));
+  const Executed executed = {*last, taken, skipped, last_unaligned};
+  trace.run(executed, conditional);
   for (Model& model : models)
     for (const std::unique_ptr<Core>& core : model.bounds)
       if (core) core->execute(executed);
@@ -91,6 +97,7 @@ void begins(unsigned, void* instruction) {
 void accesses(unsigned, std::uint32_t information, std::uint64_t where, void*) {
   const unsigned bytes = 1u << qemu_plugin_mem_size_shift(information);
   last_accessed = true;
+  trace.access(where);
   const bool is_single = last->kind == Kind::load || last->kind == Kind::store;
   if (is_single && where % bytes != 0) last_unaligned = bytes == 4 && where % 2 != 0 ? 2 : 1;
 }
@@ -100,11 +107,15 @@ void runs(unsigned, void* size) { instructions += reinterpret_cast<std::uintptr_
 void restart(unsigned, void*) {
   charge(nullptr);
   instructions = 0;
+  trace = {};
   for (Model& model : models)
     for (std::size_t i = 0; i < 2; ++i) model.begun[i] = model.bounds[i] ? model.bounds[i]->cycles() : 0;
 }
 
 void print(unsigned, void*) {
+  if (prints_trace)
+    std::printf("\ntrace %016llx %016llx %zu %zu %zu", static_cast<unsigned long long>(trace.path),
+                static_cast<unsigned long long>(trace.addresses), trace.divisions, trace.long_products, trace.conditional);
   std::printf("\n%zu", instructions);  // the program may be within a line
   for (const Model& model : models) {
     std::printf(" %s", model.name.c_str());
@@ -158,6 +169,10 @@ int qemu_plugin_install(Plugin plugin, const qemu_info_t* qemu, int count, char*
     if (option.starts_with(core) && add_model(option.substr(core.size()))) continue;
     if (option.starts_with(at)) {
       printed_at = option.substr(at.size());
+      continue;
+    }
+    if (option == "trace=on") {
+      prints_trace = true;
       continue;
     }
     std::fprintf(stderr, "counter: there is no %.*s\n", static_cast<int>(option.size()), option.data());
