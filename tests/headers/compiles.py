@@ -45,7 +45,7 @@ def headers():
 
 def blocks():
     """Returns {name: text} of the blocks of C++ on pages."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "include").rglob("*.md"))]
+    pages = sorted((ROOT / "include").rglob("*.md"))
     return {f"block {number} of {page.relative_to(ROOT)}": block for page in pages
             for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), 1)}
 

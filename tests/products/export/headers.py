@@ -14,7 +14,7 @@ import shlex
 import struct
 import sys
 
-from tests.products.export import exporter
+from tests.products.export import exporter, typed
 from tests.products.export.exporter import (ARGUMENTS, COMPILER, EXPECTED, HERE, IS_NIGHT, QUICKLY, ROOT, arguments_of, call,
                                    command, run)
 from tests.products.export.files import safetensors
@@ -141,13 +141,13 @@ def documented(folder):
     pages = [(ROOT / page).read_text(encoding="utf-8")
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(pages), re.MULTILINE)
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```", pages[1], re.MULTILINE | re.DOTALL)
-    (module, cost, train, parts), mains, (toml,), (in_c,) = (
+    blocks = [*typed.blocks(ROOT / "ports/pytorch/README.md"), *typed.blocks(ROOT / "README.md")]
+    (module, cost, train, parts, first), mains, (toml,), (in_c,) = (
         [text for kind, text in blocks if kind == wanted] for wanted in ("python", "cpp", "toml", "c"))
     llama, files = STORED["model_llama"], safetensors(documented_tensors())
     exporter.arguments_of(llama, folder)
     for name, content in zip(
-            ("gestures.cpp", "main.cpp", "writer.cpp", "model.toml", "in_c.c", "llama", "model", "weights"),
+            ("gestures.cpp", "main.cpp", "writer.cpp", "first.cpp", "model.toml", "in_c.c", "llama", "model", "weights"),
             (*(text.encode() for text in (*mains, toml, in_c)), safetensors(llama.tensors), files, files)):
         (folder / (name if "." in name else f"{name}.safetensors")).write_bytes(content)
     (folder / "tokenizer.json").write_text(json.dumps(list("abcdefghijk")))
@@ -156,13 +156,14 @@ def documented(folder):
     problem = failure(
         folder, [sys.executable, "-c", f"import export\n{parts}"], ["sh", "-c", several],
         *([sys.executable, "-c", f"try: import torch\nexcept ImportError: raise SystemExit\n{code}"]
-          for code in (module, cost, train)),
+          for code in (module, cost, train, first)),
         *(["sh", "-c", command] for command in commands),
         *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")),
-        ["sh", "-c", f"test ! -e gestures.hpp || {shlex.join(map(str, COMPILER))} -c gestures.cpp"])
+        *(["sh", "-c", f"test ! -e {header}.hpp || {shlex.join(map(str, COMPILER))} {name}.cpp -o {name} {then}"]
+          for header, name, then in (("gestures", "gestures", "-c"), ("net", "first", "&& ./first"))))
     for name in ("in_c", "poses"):
         problem = problem or exporter.c_compiler("-c", folder / f"{name}.c", "-o", folder / f"{name}.o").stderr
-    return problem or ("" if len(commands) == 8 else f"{len(commands)} commands")
+    return problem or ("" if len(commands) == 7 else f"{len(commands)} commands")
 
 
 tap.report([

@@ -61,6 +61,14 @@ def one_version():
                      if text not in (ROOT / file).read_text(encoding="utf-8"))
 
 
+def readme_has_figures_of_pages():
+    """Compares the figures of what fits where with the tables of the pages that its rows name."""
+    rows = re.findall(r"^\| \[.+?\]\((examples/\S+)\).*? \| (\d.+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = {page: (ROOT / page).read_text(encoding="utf-8") for page, _ in rows}
+    wrong = [f"{page} has no {cell}" for page, cells in rows for cell in cells.split(" | ") if f"| {cell} |" not in pages[page]]
+    return "\n".join(wrong) if len(rows) == 3 else f"{len(rows)} rows"
+
+
 def promises():
     """Returns rows of the table of promises: the promise, and what holds it at each change and at night."""
     page = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
@@ -97,5 +105,6 @@ tap.report([("the top level", top_level), ("every file has a room with a budget"
             ("inference includes nothing of training", inference_without_training),
             ("the version is said alike", one_version),
             ("every file says its license", lambda: "\n".join(licenses.problems())),
+            ("the README has the figures of its pages", readme_has_figures_of_pages),
             ("there are promises", "" if len(rows) > 20 else str(len(rows))),
             *((promise, is_held, change, night) for promise, change, night in rows)])
