@@ -12,6 +12,15 @@ MAKE = "make -B BUILD=build/changed run"
 TALK = "make -B -s BUILD=build/changed run < conversation.txt"
 TO_BOARD = "PYTHONPATH=tinyattn/ports/pytorch python3 to_board.py 2>&1"
 FAULT = ["fault", "failed"]
+APART = """int main() {
+  static gestures::Model::Workspace workspace;
+  gestures::Model::Features features;
+  gestures::Model::Output apart, whole;
+  gestures::model.forward_features(gestures::example_input, features, workspace);
+  gestures::model.head.forward(features, apart);
+  gestures::model.forward(gestures::example_input, whole, workspace);
+  return apart == whole ? 0 : 1;
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,13 +78,15 @@ PAGES = (
           for what, edits, rule in (
               ("single words", {"i += 8": "i += 4"}, "the first word of a double word is written first"),
               ("no wait", {"!= 0) {\n    }": "== 1) {\n    }"}, "nothing is stored before BSY is 0"),
-              ("another page", {" - FLASH) / page": " - FLASH) / page - 1"}, "only the slots are erased, page by page"),
+              ("another page", {" - memory) / page": " - memory) / page - 1"}, "only the slots are erased, page by page"),
               ("an NMI without an end", {"bus.store(ECCR, ECCD)": ""}, "the NMI clears ECCD, else it comes again"))),
         ("the firmware of an STM32", "main.cpp", {"nrf_flash": "stm32_flash", "NrfFlash<Chip, 1024, 1024>": "Stm32Flash<Chip, 2048, 2048>"},
          "make BUILD=build/stm32 CORE='-mcpu=cortex-m4 -mthumb' | grep -c stm32/main.elf", ["1"]),
         ("the board and PyTorch recognize as many", "back.py", {"print(": "print(recognized(net) == input(), "},
          "make -s run KEYS=lt | sed -n 's/others/&/p; s/the new user/, &/p' | sed 's/[0-9]*$/& of 100/' | tr -d '\n' | python3 back.py",
          ["True PyTorch: others 100 of 100, the new user 94 of 100"]),
+        ("features and head compute the bits of forward", "power_cut.cpp", {"int main() {\n": APART},
+         "make -B power_cut MODEL=f32 && make -B power_cut MODEL=int8 && echo equal", ["equal"]),
         ("a layer that is not last", "train.py", {'trainable="head"': 'trainable="embed"'},
          "PYTHONPATH=tinyattn/ports/pytorch python3 train.py 2>&1 | grep -o 'trains only a Linear'", ["trains only a Linear"]),
     )),
