@@ -143,10 +143,10 @@ def by_layer(folder):
 @in_folder
 def trainable(folder):
     """forward_features and a layer that may be trained compute together every bit of forward. With int8 weights the layer has floats."""
-    net, x = made("gestures")
+    net, x = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4)).eval(), torch.randn(9, 6)
     for kind in ("f32", "int8"):
-        boards = [export.module(net, x, folder / "m.hpp", weights={"": kind, "head": "f32"}),
-                  export.module(net, x, folder / "m.hpp", weights=kind, trainable="head")]
+        boards = [export.module(net, x[0], folder / "m.hpp", weights={"": kind, "2": "f32"}),
+                  export.module(net, x[0], folder / "m.hpp", weights=kind, trainable="2")]
         if "  using Features = " not in boards[1].text or not torch.equal(*(board(x) for board in boards)):
             return f"{kind}: other bits"
     return ""
