@@ -22,14 +22,12 @@ from tests.support.processes import ROOT, call
 LEAST = {"lines": 99.0, "branches": 95.0, "conditions": 80.0}
 OTHERS = "tests/|boards/|avx512|^/usr/"
 LINE = re.compile(r" *(\d+)\| *([\d.]+)[kMGTPE]?\|(.*)")
-DECISION = re.compile(r".*MC/DC Decision Region \((\d+:\d+)\)")
-CONDITION = re.compile(r" *\|  (C\d+)-Pair: (not )?covered")
 BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\d.]+)")
 
 
-def shown(build, compiler):
-    """Returns llvm-cov's output: all sources, with counts. Removes the profiles, so that the next run counts from
-    0."""
+def llvm_cov(build, compiler):
+    """Returns llvm-cov as a function of its words, for the profiles of all programs. Removes the profiles, so that the next
+    run counts from 0."""
     profdata, cov = (call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
     merged, profiles = build / "all.profdata", list(build.glob("profiles/*"))
     if profiles:
@@ -37,26 +35,33 @@ def shown(build, compiler):
     for profile in profiles:
         profile.unlink()
     first, *others = (file for file in build.glob("tests/**/*") if file.is_file() and os.access(file, os.X_OK))
-    return call([cov, "show", f"-instr-profile={merged}", first, *(f"-object={other}" for other in others),
-                          "-show-branches=count", "-show-mcdc", "-show-instantiations=false", f"-ignore-filename-regex={OTHERS}"])
+    return lambda kind, *words: call([cov, kind, f"-instr-profile={merged}", first, *(f"-object={file}" for file in others),
+                                      *words, f"-ignore-filename-regex={OTHERS}"])
 
 
 def counts(text):
-    """Returns how often each was run: {file: {"lines": {line: number}, "branches": {condition and outcome: number}}}"""
+    """Returns how often each was run: {file: {"lines": {line: number}, "branches": {condition and outcome: number},
+    "conditions": {}}}"""
     files = {}
     for row in text.splitlines():
         if row.startswith("/"):
             file = files[row[len(f"{ROOT}/"):-1]] = {what: collections.Counter() for what in LEAST}
         elif found := LINE.match(row):
             file["lines"][f"{found[1]}: never run: {found[3].strip()}"] = float(found[2])
-        elif found := DECISION.match(row):
-            decision = found[1]
-        elif found := CONDITION.match(row):
-            file["conditions"][f"{decision}: never decided by {found[1]}"] += not found[2]
         elif found := BRANCH.match(row):
             file["branches"].update({f"{found[1]}: never true": float(found[2]),
                                      f"{found[1]}: never false": float(found[3])})
     return files
+
+
+def add_conditions(files, exported):
+    """Adds the conditions that some instance of their function has shown to decide, and the others, as 0."""
+    text = exported[exported.index('{"data"'):]  # after warnings
+    for function in json.JSONDecoder().raw_decode(text)[0]["data"][0]["functions"]:
+        for line, column, _, _, file, _, conditions in function["mcdc_records"]:
+            if its := files.get(function["filenames"][file].removeprefix(f"{ROOT}/")):
+                for number, decides in enumerate(conditions, 1):
+                    its["conditions"][f"{line}:{column}: never decided by condition {number}"] += decides
 
 
 def share(count):
@@ -77,7 +82,9 @@ def of_folders(files):
 def main(build, *compiler):
     if not shutil.which("llvm-cov-19"):
         tap.report([("coverage", tap.Skip("there is no llvm-cov-19"))])
-    files = counts(shown(pathlib.Path(build), compiler))
+    cov = llvm_cov(pathlib.Path(build), compiler)
+    files = counts(cov("show", "-show-branches=count", "-show-instantiations=false"))
+    add_conditions(files, cov("export", "-skip-expansions"))
     pathlib.Path(build, "coverage.json").write_text(json.dumps(of_folders(files)), encoding="utf-8")
     in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()}
               for what in LEAST}
