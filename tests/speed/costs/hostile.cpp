@@ -33,9 +33,9 @@ constexpr float (*inputs[])(std::size_t) = {
     [](std::size_t) { return 0.0f; },
     [](std::size_t) { return -0.0f; },
     [](std::size_t) { return 1.0f; },
-    [](std::size_t i) { return static_cast<float>(i); },                   // rising: each is a new maximum
+    [](std::size_t i) { return static_cast<float>(i); },  // rising: each is a new maximum
     [](std::size_t i) { return -static_cast<float>(i); },
-    [](std::size_t i) { return i % 7 == 3 ? 1e4f : 0.0f; },                // one of seven is large
+    [](std::size_t i) { return i % 7 == 3 ? 1e4f : 0.0f; },  // one of seven is large
     [](std::size_t i) { return alternating(i, Limits::denorm_min()); },
     [](std::size_t i) { return alternating(i, Limits::max()); },
     [](std::size_t i) { return alternating(i, Limits::infinity()); },
@@ -45,7 +45,9 @@ constexpr float (*inputs[])(std::size_t) = {
 };
 
 template <class Operand>
-concept is_tensor = requires(Operand& operand) { operand.elements; };
+concept is_tensor = requires(Operand& operand) {
+  operand.elements;
+};
 
 void call(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) {
   static_assert(std::is_trivially_copyable_v<Workspace>);

@@ -25,9 +25,7 @@ struct Trace {
   void access(std::uint64_t where) { addresses = mixed(addresses, where); }
 
  private:
-  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
-    return std::rotl((hash ^ value) * 0x9e3779b97f4a7c15u, 29) + 1;
-  }
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return std::rotl((hash ^ value) * 0x9e3779b97f4a7c15u, 29) + 1; }
 };
 
 }  // namespace tinyattn::cycles
