@@ -34,8 +34,11 @@ def check(name):
 
 
 def write(name):
-    table, problems = of(name)
-    print(f"{name}: {parts.write(name, table)}", *problems, sep="\n  ")
+    try:
+        table, problems = of(name)
+    except parts.Missing as reason:
+        table, problems = None, [f"not made: {reason}"]
+    print(f"{name}: {parts.write(name, table) if table else 'as it was'}", *problems, sep="\n  ")
     return bool(problems)
 
 

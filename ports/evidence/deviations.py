@@ -25,7 +25,7 @@ def findings():
 def rules(check):
     """Returns the rules that a check stands for: of all patterns that match it, the last."""
     its = [rule for pattern, rule in TABLE["checks"].items() if fnmatch.fnmatchcase(check, pattern)][-1]
-    return its or "CERT " + check.removeprefix("cert-").upper()
+    return its or ("CERT " + check.removeprefix("cert-").upper()) * check.startswith("cert-")
 
 
 def about(number):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Times the layer of the README on this machine, for each way in which a program can use the library."""
+"""Times a layer of 32 tokens and 64 features on this machine, for each way in which a program can use the library."""
 import functools
 import pathlib
 import statistics

@@ -159,7 +159,7 @@ def documented(folder):
           for code in (module, cost, train, first)),
         *(["sh", "-c", command] for command in commands),
         *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")),
-        *(["sh", "-c", f"test ! -e {header}.hpp || {shlex.join(map(str, COMPILER))} {name}.cpp -o {name} {then}"]
+        *(["sh", "-c", f"if test -e {header}.hpp; then {shlex.join(map(str, COMPILER))} {name}.cpp -o {name} {then}; fi"]
           for header, name, then in (("gestures", "gestures", "-c"), ("net", "first", "&& ./first"))))
     for name in ("in_c", "poses"):
         problem = problem or exporter.c_compiler("-c", folder / f"{name}.c", "-o", folder / f"{name}.o").stderr

@@ -6,11 +6,6 @@
 
 using namespace tinyattn::footprint;
 
-extern "C" {
-[[gnu::noinline]] void count_begin() { asm volatile(""); }
-[[gnu::noinline]] void count_end() { asm volatile(""); }
-}
-
 void attend(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept {
   static Usual next;
   if constexpr (!std::is_const_v<decltype(Measured::measured)>) fill(variable(layer), next);

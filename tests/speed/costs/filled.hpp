@@ -10,6 +10,12 @@
 #include <cstdint>
 #include <type_traits>
 
+// tests/speed/cycles/counter.cpp counts what runs between these two.
+extern "C" {
+[[gnu::noinline]] inline void count_begin() { asm volatile(""); }
+[[gnu::noinline]] inline void count_end() { asm volatile(""); }
+}
+
 namespace tinyattn::footprint {
 
 // firmware.cpp has all operands as variables.

@@ -12,11 +12,6 @@
 using namespace tinyattn;
 using namespace tinyattn::footprint;
 
-extern "C" {
-[[gnu::noinline]] void count_begin() { asm volatile(""); }
-[[gnu::noinline]] void count_end() { asm volatile(""); }
-}
-
 namespace {
 
 using Limits = std::numeric_limits<float>;
@@ -44,13 +39,14 @@ constexpr float (*inputs[])(std::size_t) = {
     of_any_size,
 };
 
+// An operand that is a tensor is an input, too.
 template <class Operand>
 concept is_tensor = requires(Operand& operand) {
   operand.elements;
 };
 
 void call(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) {
-  static_assert(std::is_trivially_copyable_v<Workspace>);
+  static_assert(std::is_trivially_copyable_v<Workspace>);  // it is cleared, so that each input finds the same memory
   std::memset(static_cast<void*>(&workspace), 0, sizeof workspace);
   for (std::size_t i = 0; i < Measured::calls_before; ++i) Measured::call(layer, x, out, workspace);
   count_begin();

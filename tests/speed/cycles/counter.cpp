@@ -59,8 +59,8 @@ bool add_model(std::string_view name) {
   return !models.empty() && models.back().name == name;
 }
 
-// Returns whether IT decides whether the last instruction has an effect.
-bool is_conditional() {
+// Takes the last instruction out of its IT block. Returns whether it was in one: then a condition decides whether it has an effect.
+bool leaves_it_block() {
   if (last->kind == Kind::it) left_of_it = last->count;
   if (last->kind == Kind::it || left_of_it == 0) return false;
   --left_of_it;
@@ -71,10 +71,10 @@ bool is_conditional() {
 void charge(const Instruction* next) {
   if (last == nullptr) return;
   const bool taken = next != nullptr && next->address != last->address + (last->wide ? 4 : 2);
-  const bool conditional = is_conditional();
+  const bool conditional = leaves_it_block();
   const bool skipped = conditional && ((is_access(last->kind) && !last_accessed) || (is_branch(last->kind) && !taken));
   const Executed executed = {*last, taken, skipped, last_unaligned};
-  trace.run(executed, conditional);
+  if (prints_trace) trace.run(executed, conditional);
   for (Model& model : models)
     for (const std::unique_ptr<Core>& core : model.bounds)
       if (core) core->execute(executed);

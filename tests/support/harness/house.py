@@ -62,11 +62,15 @@ def one_version():
 
 
 def readme_has_figures_of_pages():
-    """Compares the figures of what fits where with the tables of the pages that its rows name."""
-    rows = re.findall(r"^\| \[.+?\]\((examples/\S+)\).*? \| (\d.+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    pages = {page: (ROOT / page).read_text(encoding="utf-8") for page, _ in rows}
+    """Compares the figures of what fits where with the tables of the pages that its rows name, and those of others with the bench's."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[.+?\]\((examples/\S+)\).*? \| (\d.+) \|$", text, re.MULTILINE)
+    pages = {page: (ROOT / page).read_text(encoding="utf-8") for page in [*dict(rows), "tests/speed/README.md"]}
     wrong = [f"{page} has no {cell}" for page, cells in rows for cell in cells.split(" | ") if f"| {cell} |" not in pages[page]]
-    return "\n".join(wrong) if len(rows) == 3 else f"{len(rows)} rows"
+    others = re.findall(r": ([\d,.]+) \(([\d,.]+)\) \|$", text, re.MULTILINE)
+    wrong += [f"tests/speed/README.md has no {figure}" for pair in others for figure in pair
+              if not re.search(rf"[| (]{re.escape(figure)}[) ]", pages["tests/speed/README.md"])]
+    return "\n".join(wrong) if (len(rows), len(others)) == (3, 4) else f"{len(rows)} and {len(others)} rows"
 
 
 def promises():
