@@ -19,7 +19,7 @@ import sys
 from tests.support import tap
 from tests.support.processes import ROOT, call
 
-LEAST = {"lines": 99.0, "branches": 95.0, "conditions": 80.0}
+LEAST = {"lines": 94.0, "branches": 94.0, "conditions": 75.0}  # of code that runs, and that only the compiler evaluates
 OTHERS = "tests/|boards/|avx512|^/usr/"
 LINE = re.compile(r" *(\d+)\| *([\d.]+)[kMGTPE]?\|(.*)")
 BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\d.]+)")
