@@ -30,8 +30,8 @@ void fill_parameter(Tensor<float, Extents...>& tensor, auto& next) {
   for (std::size_t i = 0; i < tensor.size(); ++i) tensor.elements[i] = next(i);
 }
 template <std::size_t... Extents>
-void fill_parameter(Tensor<bool, Extents...>& tensor, auto&) {
-  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.elements[i] = i % 2 == 0;
+void fill_parameter(Tensor<bool, Extents...>& tensor, auto& next) {
+  for (std::size_t i = 0; i < tensor.size(); ++i) tensor.elements[i] = next(i) > 0.0f;
 }
 template <std::size_t... Extents>
 void fill_parameter(Tensor<Token, Extents...>& tokens, auto& next) {  // below 10, of which each vocabulary has more

@@ -39,11 +39,12 @@ constexpr float (*inputs[])(std::size_t) = {
     of_any_size,
 };
 
-// An operand that is a tensor is an input, too.
+// An operand that is a tensor or a mask is an input, too.
 template <class Operand>
-concept is_tensor = requires(Operand& operand) {
+concept is_input = requires(Operand& operand) {
   operand.elements;
-};
+}
+|| requires(Operand& operand) { operand.tensor; };
 
 void call(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) {
   static_assert(std::is_trivially_copyable_v<Workspace>);  // it is cleared, so that each input finds the same memory
@@ -62,7 +63,7 @@ void attend(const footprint::Layer& layer, const Input& x, Output& out, Workspac
   if (std::exchange(is_done, true)) return;
   for (const auto next : inputs) {
     Usual usual;
-    if constexpr (is_tensor<footprint::Layer>)
+    if constexpr (is_input<footprint::Layer>)
       fill(variable(layer), next);
     else if constexpr (!std::is_const_v<decltype(Measured::measured)>)
       fill(variable(layer), usual);
