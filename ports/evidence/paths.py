@@ -24,7 +24,7 @@ def cell(printed):
         raise Failed(f"{len(paths)} of {INPUTS} inputs ran")
     more = 100 * (max(map(int, cycles)) / min(map(int, cycles)) - 1)
     if len(set(paths)) > 1:
-        return f"{len(set(paths))}, +{more:.{int(more < 10)}f} %"
+        return f"{len(set(paths))}, +{float(f'{more:.2g}'):g} %"
     marks = {"a": len(set(addresses)) > 1, "c": any(map(int, conditional)), "d": any(map(int, divisions)),
              "p": core[0] == "cortex-m3" and any(map(int, products))}
     return " ".join(["one", *(mark for mark, is_so in marks.items() if is_so)])
