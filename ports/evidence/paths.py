@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Which calls take one path, whatever the input. Each call of tests/speed/costs/calls.hpp runs on the boards with the inputs of hostile.cpp
-beside it, and the plugin of tests/speed/cycles hashes the addresses of all its instructions and of the memory that they access."""
+"""Which calls take one path, whatever the input. Each call of tests/speed/costs/calls.hpp runs on the boards with the
+inputs of hostile.cpp beside it, and the plugin of tests/speed/cycles hashes the addresses of all its instructions and of
+the memory that they access."""
 import re
 import shutil
 import types
@@ -12,7 +13,8 @@ from tests.support.processes import ROOT, Failed
 
 from . import parts
 
-# Two hashes; divisions, long products, and floating-point operations that IT may skip; the core; its cycles, or their lower bound
+# Two hashes; divisions, long products, and floating-point operations that IT may skip; the core; its cycles, or their
+# lower bound
 TRACE = re.compile(r"^trace (\w+) (\w+) (\d+) (\d+) (\d+)\n\d+ ([\w-]+)=(\d+)", re.MULTILINE)
 INPUTS = 12
 
