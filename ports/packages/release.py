@@ -4,7 +4,7 @@ materials, the notes and SHA256SUMS. Makes them again, from that archive in anot
 Installs what it needs.
 
     ports/release
-    ports/release --tag v0.3.0      but refuses a tag of another version, a version without a date in CHANGELOG.md, and
+    ports/release --tag vVERSION    but refuses a tag of another version, a version without a date in CHANGELOG.md, and
                                     a tree that has something which is not committed
     ports/release --once            does not make them again
 """

@@ -11,6 +11,8 @@ FOR_ARM = ("make", "arm-none-eabi-g++", "arm-none-eabi-size", "qemu-system-arm")
 MAKE = "make -B BUILD=build/changed run"
 TALK = "make -B -s BUILD=build/changed run < conversation.txt"
 TO_BOARD = "PYTHONPATH=tinyattn/ports/pytorch python3 to_board.py 2>&1"
+# Makes the line that back.py prints of the two counts of the board.
+COUNTED = r"sed -n 's/\(others\|the new user\) [0-9]*$/& of 100/p' | paste -sd, | sed 's/,/, /'"
 FAULT = ["fault", "failed"]
 APART = """int main() {
   static gestures::Model::Workspace workspace;
@@ -83,7 +85,7 @@ PAGES = (
         ("the firmware of an STM32", "main.cpp", {"nrf_flash": "stm32_flash", "NrfFlash<Chip, 1024, 1024>": "Stm32Flash<Chip, 2048, 2048>"},
          "make BUILD=build/stm32 CORE='-mcpu=cortex-m4 -mthumb' | grep -c stm32/main.elf", ["1"]),
         ("the board and PyTorch recognize as many", "back.py", {"print(": "print(recognized(net) == input(), "},
-         "make -s run KEYS=lt | sed -n 's/others/&/p; s/the new user/, &/p' | sed 's/[0-9]*$/& of 100/' | tr -d '\n' | python3 back.py",
+         f"make -s run KEYS=lt | {COUNTED} | python3 back.py",
          ["True PyTorch: others 100 of 100, the new user 94 of 100"]),
         ("features and head compute the bits of forward", "power_cut.cpp", {"int main() {\n": APART},
          "make -B power_cut MODEL=f32 && make -B power_cut MODEL=int8 && echo equal", ["equal"]),

@@ -120,6 +120,9 @@ def results(found, count):
     """Returns a function that yields the lines of what a Board computes."""
     def lines(board):
         yield f"multiply-adds: {count}, of the products"
+        if found.head:
+            numbers = sum(parameter.numel() for parameter in found.low.net.get_submodule(found.head).parameters())
+            yield f"training: {8 * numbers} bytes of RAM for a copy of the layer and its gradient"
         example, *drawn = found.checked
         largest = max(tensor.abs().max().item() for tensor in found.wanted)
         try:
