@@ -5,12 +5,13 @@ import itertools
 import os
 import pathlib
 import re
+import shlex
 import tempfile
 from unittest import mock
 
 from tests.speed import counting, rows
 from tests.support import runner, tap, targets, tools
-from tests.support.processes import attempt, call
+from tests.support.processes import ROOT, attempt, call
 
 # Scripts that PATH finds before this machine's commands. Clang is there, but not its run-time library. Two of them
 # write their calls to the file CALLS. As the real ones do, sudo closes descriptors, and apt-get closes its progress
@@ -100,10 +101,27 @@ def says_what_is_skipped():
     return "" if found == ({("tidy", "no tidy"): 1, ("mask", "no a"): 2}, 1, 0) else str(found)
 
 
+def calls_on_pages(script):
+    """Returns how pages call a script, without clones of others, which it would look for, and NAMES that stand for others."""
+    pages = (page for page in ROOT.rglob("*.md") if "build" not in page.relative_to(ROOT).parts)
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    calls = re.findall(rf"(?:^ *|`)(?:\./)?{script}((?: ('.*?'|[^ `\n#&]+))*)", text, re.MULTILINE)
+    return sorted({re.sub(r" --\S+ \.\./\S+| \[?[A-Z]+\b\S*", "", call) for call, _ in calls})
+
+
+def takes_what_pages_type(script):
+    calls = calls_on_pages(script)
+    calls = [" ".join(calls)] if script == "tests/run" else calls  # it takes many names, and each call half a second
+    found = [attempt([script, "--dry-run", *shlex.split(call)]) for call in calls]
+    wrong = [f"{call}: {output}" for call, (status, output) in zip(calls, found, strict=True) if status or "needs" not in output]
+    return "\n".join(wrong) if calls else "no page calls it"
+
+
 boards = "".join(rf"(?=.*^  {board} )" for board in targets.boards())
 tap.report([
     *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
       for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
+    *((f"{script} takes what pages type", takes_what_pages_type, script) for script in ("tests/run", "examples/run", "tests/bench")),
     ("a list of the builds, boards too", prints, "tests/run --list", 0, boards),
     ("a suite that there is not", prints, "tests/run unti", 2, "^no such .* there are:.*\\bunit "),
     ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
