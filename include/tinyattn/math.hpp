@@ -4,9 +4,10 @@
 // without libm; and the names of the activations.
 #pragma once
 
+#include "tinyattn/port/found.hpp"
+
 #include "tinyattn/activation_list.h"
 #include "tinyattn/port/elementwise.hpp"
-#include "tinyattn/port/found.hpp"
 #include "tinyattn/port/logarithm.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 

@@ -4,8 +4,9 @@
 // them as template arguments too), and functions of vectors.
 #pragma once
 
-#include "tinyattn/port/elementwise.hpp"
 #include "tinyattn/port/found.hpp"
+
+#include "tinyattn/port/elementwise.hpp"
 
 #include <cstddef>
 
