@@ -24,7 +24,8 @@ TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, 
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
   size_t top_k;      /* number of the most likely tokens to keep */
-  float top_p;       /* keeps the fewest of these with at least this total probability */
+  float top_p;       /* keeps the fewest of these with at least this total probability: all by 1,
+                      *   and one by 0, which it is if an initializer leaves it out */
 } tinyattn_sampling;
 
 /* Philox4x32 with 10 rounds. A call that draws random numbers uses a stream, and increments it. */
@@ -159,7 +160,7 @@ typedef struct tinyattn_generation {
   tinyattn_sampling sampling; /* how a token is drawn */
   size_t max_tokens;          /* maximum number of tokens that are drawn; 0: there is none */
   bool has_stop;              /* whether a token ends the text */
-  uint16_t stop;              /* this token; it is not put out */
+  uint16_t stop;              /* this token, which counts only if has_stop; it is not put out */
 } tinyattn_generation;
 
 /* Why a text ended. */
