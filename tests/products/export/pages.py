@@ -53,7 +53,7 @@ def add_freertos(folder):
 
 
 PAGES = (
-    Page("from_sensor_to_product", lines=31, prepare=add_freertos, changes=(
+    Page("from_sensor_to_product", lines=35, prepare=add_freertos, changes=(
         ("the FPU is off", "startup.c", {" |= 0xfu << 20": " |= 0"}, f"{MAKE} || echo failed", FAULT),
         ("the stack is too small", "board.ld", {"+= 4K": "+= 192"}, f"{MAKE} || echo failed", FAULT),
         ("a binary that does not lie at a multiple of four", "external.cpp",
