@@ -262,8 +262,9 @@ using compiled = Call<SmallLayer, Tokens, Tokens,
                       },
                       SmallLayer::Workspace>;
 
-// layer.forward(x, cache, out, workspace): one token of 32 features, 4 heads, the first of up to 16
-using cached = Call<SmallLayer, Matrix<float, 1, 32>, Matrix<float, 1, 32>, forward_with_cache, CacheAndScratch<SmallLayer>>;
+// layer.forward(x, cache, out, workspace): one token of 32 features, 4 heads, the last of 16
+using cached =
+    LastOfMany<Call<SmallLayer, Matrix<float, 1, 32>, Matrix<float, 1, 32>, forward_with_cache, CacheAndScratch<SmallLayer>>, 15>;
 
 // model.forward(frame, cache, out, workspace): 16 features, 2 layers, a full window of 32 frames
 using frame = LastOfMany<Call<Stream, Frame, Frame, forward_with_cache, CacheAndScratch<Stream>>, 47>;
@@ -289,13 +290,14 @@ using decoder_block =
          [](auto& layer, auto& memory, auto& out, auto& workspace) noexcept { layer.forward(memory, memory, out, workspace); },
          ReadingBlock::Workspace>;
 
-// decoder.forward(x, cache, out, workspace): one token of that block, the first of up to 16, a source of 16 tokens
-using decoder_token = Call<ReadingBlock, Matrix<float, 1, 32>, Matrix<float, 1, 32>,
-                           [](auto& layer, auto& x, auto& out, auto& memory) noexcept {
-                             memory.cache.blocks[0].source.num_tokens = 16;
-                             forward_with_cache(layer, x, out, memory);
-                           },
-                           CacheAndScratch<ReadingBlock>>;
+// decoder.forward(x, cache, out, workspace): one token of that block, the last of 16, a source of 16 tokens
+using decoder_token = LastOfMany<Call<ReadingBlock, Matrix<float, 1, 32>, Matrix<float, 1, 32>,
+                                      [](auto& layer, auto& x, auto& out, auto& memory) noexcept {
+                                        memory.cache.blocks[0].source.num_tokens = 16;
+                                        forward_with_cache(layer, x, out, memory);
+                                      },
+                                      CacheAndScratch<ReadingBlock>>,
+                                 15>;
 
 // argmax(logits): of 512 tokens
 using argmax =

@@ -39,16 +39,27 @@ constexpr float (*inputs[])(std::size_t) = {
     of_any_size,
 };
 
-// An operand that is a tensor or a mask is an input, too.
 template <class Operand>
-concept is_input = requires(Operand& operand) {
+concept is_tensor = requires(Operand& operand) {
   operand.elements;
+};
+template <class Operand>
+concept is_mask = requires(Operand& operand) {
+  operand.tensor;
+};
+
+// Clears what a call keeps, so that each input finds the same memory; a recurrent state and gradients are inputs.
+void fill_memory(auto& workspace, auto& next) {
+  static_assert(std::is_trivially_copyable_v<Workspace>);
+  std::memset(static_cast<void*>(&workspace), 0, sizeof workspace);
+  if constexpr (requires { workspace.state; }) fill(workspace.state, next);
+  if constexpr (requires { workspace.output_gradient; }) {
+    fill(workspace.output_gradient, next);
+    fill(workspace.gradient, next);
+  }
 }
-|| requires(Operand& operand) { operand.tensor; };
 
 void call(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) {
-  static_assert(std::is_trivially_copyable_v<Workspace>);  // it is cleared, so that each input finds the same memory
-  std::memset(static_cast<void*>(&workspace), 0, sizeof workspace);
   for (std::size_t i = 0; i < Measured::calls_before; ++i) Measured::call(layer, x, out, workspace);
   count_begin();
   Measured::call(layer, x, out, workspace);
@@ -63,11 +74,12 @@ void attend(const footprint::Layer& layer, const Input& x, Output& out, Workspac
   if (std::exchange(is_done, true)) return;
   for (const auto next : inputs) {
     Usual usual;
-    if constexpr (is_input<footprint::Layer>)
+    if constexpr (is_tensor<footprint::Layer> || is_mask<footprint::Layer>)
       fill(variable(layer), next);
     else if constexpr (!std::is_const_v<decltype(Measured::measured)>)
       fill(variable(layer), usual);
     fill(variable(x), next);
+    fill_memory(workspace, next);
     call(layer, x, out, workspace);
   }
 }
