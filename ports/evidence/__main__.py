@@ -12,7 +12,7 @@ broken. It raises parts.Missing if this machine lacks a tool. The table lies on 
 import argparse
 import importlib
 
-from tests.support import tap
+from tests.support import tap, tools
 
 from . import parts
 
@@ -58,6 +58,7 @@ def main():
     elif args.check:
         tap.report([(name, check, name) for name in names])
     else:
+        tools.bring("build", "gcc", "firmware", "evidence")
         parser.exit(any([write(name) for name in names]))
 
 

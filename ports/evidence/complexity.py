@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cyclomatic complexity of each function, by clang-query: one more than its if, loops, case, ?:, && and ||."""
 import collections
-import concurrent.futures
 import os
 import re
 
@@ -20,9 +19,8 @@ NAME = re.compile(r"(?:\[\[.*?\]\])?.*?(operator\S*|\w+)(?:\(| = \[)")
 RANGES = ((1, 5), (6, 10), (11, 15), (16, LIMIT), (LIMIT + 1, 99))
 
 
-def of_port(flags):
-    """Returns {(file:line:column, first line): complexity} of the functions that a port compiles."""
-    text = sources.read_by("clang-query-19", sources.LIBRARY, flags, *(f"-c={command}" for command in QUERY))
+def of_port(text):
+    """Returns {(file:line:column, first line): complexity} of the functions that are found on a port."""
     counts = collections.Counter((os.path.normpath(place), line) for place, kind, line in FOUND.findall(text)
                                  if kind == "decision")
     every = {(os.path.normpath(place), line) for place, _, line in FOUND.findall(text)}
@@ -31,9 +29,8 @@ def of_port(flags):
 
 def made():
     functions = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for counts in pool.map(of_port, sources.ports().values()):
-            functions |= {function: max(count, functions.get(function, 0)) for function, count in counts.items()}
+    for text in sources.each_read_by("clang-query-19", sources.LIBRARY, (), *(f"-c={command}" for command in QUERY)):
+        functions |= {function: max(count, functions.get(function, 0)) for function, count in of_port(text).items()}
     named = sorted(((count, NAME.match(line)[1] if NAME.match(line) else line.strip(), place.partition(":")[0])
                     for (place, line), count in functions.items()), reverse=True)
     shares = [(f"{low} to {high}", f"{100 * sum(low <= count <= high for count, *_ in named) / len(named):.1f} %")

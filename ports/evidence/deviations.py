@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What clang-tidy finds of deviations.toml's checks, and why it stays. Calls the workloads on the port avx2."""
+"""What clang-tidy finds of deviations.toml's checks, and why it stays. It reads the workloads for one port of
+x86-64 and for each Cortex-M."""
 import collections
 import fnmatch
 import re
@@ -16,9 +17,10 @@ FOUND = re.compile(r"^(\S+:\d+:\d+): (?:warning|error): .* \[([a-z0-9.,-]+)\]$",
 
 def findings():
     """Returns {check: number of places}."""
-    text = sources.read_by("clang-tidy-19", sources.WORKLOADS, sources.ports()["avx2"], "--quiet", f"--config={CONFIG}",
-                           f"--header-filter={sources.FILES}", f"--checks=-*,{','.join(TABLE['checks'])}")
-    return collections.Counter(check.partition(",")[0] for place, check in set(FOUND.findall(text))
+    texts = sources.each_read_by("clang-tidy-19", sources.WORKLOADS, ("avx2", *sources.CORES), "--quiet",
+                                 f"--config={CONFIG}", f"--header-filter={sources.FILES}",
+                                 f"--checks=-*,{','.join(TABLE['checks'])}")
+    return collections.Counter(check.partition(",")[0] for place, check in set(FOUND.findall("\n".join(texts)))
                                if "all.cpp" not in place)
 
 
@@ -41,4 +43,4 @@ def made():
     problems += [f"{check}: [deviations] has a reason, but nothing is found" for check in why if check not in found]
     nothing = f"The other checks `cert-*` and `bugprone-*` find nothing, nor do {', '.join(silent)}."
     table = parts.table(("check", "rules", " findings", "why it stays"), rows)
-    return f"{table}\n\n{textwrap.fill(nothing, 140)}", problems
+    return f"{table}\n\n{textwrap.fill(nothing, 140, break_on_hyphens=False)}", problems
