@@ -18,6 +18,18 @@
 #include "tinyattn/scratch.h"
 #include "tinyattn/version.h"
 
+/* As in port/compiler.hpp, which C does not include. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__)
+#error \
+    "tinyattn computes the same bits on every target, which -ffast-math forbids: compile without -ffast-math and its parts"
+#endif
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error \
+    "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

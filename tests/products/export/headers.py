@@ -166,6 +166,14 @@ def documented(folder):
     return problem or ("" if len(commands) == 7 else f"{len(commands)} commands")
 
 
+def refused_in_c(flag, phrase):
+    """What includes the header of C, such as NAME.c, does not compile with a flag that the headers of C++ refuse."""
+    headers = [ROOT / name for name in ("include/tinyattn/tinyattn.h", "ports/simd/tinyattn/port/compiler.hpp")]
+    said = exporter.c_compiler(flag, "-fsyntax-only", "-x", "c", headers[0]).stderr
+    conditions = {re.search("#if defined.__FAST_MATH__.*?#endif.*?#endif", header.read_text(), re.DOTALL)[0] for header in headers}
+    return "" if phrase in said and len(conditions) == 1 else f"not printed: {phrase}\n{said}\n{conditions}"
+
+
 tap.report([
     *exporter.points(STORED, json.loads(EXPECTED.read_text(encoding="utf-8")), ("-O1",) if IS_NIGHT else QUICKLY, QUANTIZED),
     *((f"the same again: {name}", is_the_same_again, name) for name in ("multihead_attention_int8", "model_gpt2")),
@@ -173,4 +181,6 @@ tap.report([
     ("every bit of a weight", every_bit),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the pages say", documented),
+    *((f"refused in C: {flag}", refused_in_c, flag, phrase) for flag, phrase in (
+        ("-Ofast", "which -ffast-math forbids"), ("-ffinite-math-only", "which -ffinite-math-only (a part of -ffast-math) forbids"))),
 ])
