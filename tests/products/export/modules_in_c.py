@@ -6,6 +6,7 @@ FUNCTION = """
 static {name}_workspace workspace_of_{name};
 static int run_{name}(void) {{
   {arrays}
+  if ({nulls}) return 1;
   for (int i = 0; i < {count}; ++i) {{
     if ({reads}) return 1;
     if ({name}_forward({arguments}, &workspace_of_{name})) return 1;
@@ -18,11 +19,15 @@ static int run_{name}(void) {{
 
 
 def runs(name, inputs, outputs, count):
-    """Returns a function of C that reads inputs, tensors, and writes what a module computes of them, and its error."""
+    """Returns a function of C that reads inputs, tensors, and writes what a module computes of them, and its error. It fails unless
+    the module refuses each null pointer."""
     types = ["float" if x.is_floating_point() else "uint16_t" for x in inputs]
     ins, outs = ([f"{name}{i}" for i in range(len(each))] for name, each in (("in", inputs), ("out", outputs)))
+    pointers = [*ins, *outs, f"&workspace_of_{name}"]
+    refused = [", ".join("NULL" if i == null else each for i, each in enumerate(pointers)) for null in range(len(pointers))]
     return FUNCTION.format(
-        name=name, count=count, arguments=", ".join(ins + outs),
+        name=name, nulls=" || ".join(f"{name}_forward({each}) != TINYATTN_BAD_ARGUMENT" for each in refused),
+        count=count, arguments=", ".join(ins + outs),
         arrays=" ".join([*(f"static {type} {x}[{of.numel()}];" for type, x, of in zip(types, ins, inputs)),
                          *(f"static float {out}[{of.numel()}];" for out, of in zip(outs, outputs))]),
         reads=" || ".join(f"fread({x}, sizeof {x}, 1, stdin) != 1" for x in ins),

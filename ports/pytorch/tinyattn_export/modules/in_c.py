@@ -31,6 +31,7 @@ typedef struct {name}_workspace {{
 }} {name}_workspace;
 
 /* Computes what {title}.forward computes of one input. Inputs and outputs may not overlap.
+ * Returns TINYATTN_OK, or TINYATTN_BAD_ARGUMENT if a pointer is null.
 {shapes} */
 {signature};
 
@@ -83,13 +84,13 @@ def example_error(found, name):
 
 
 def body(found, writer):
-    """Returns the lines of NAME_forward: pointers to what it uses, and the steps."""
+    """Returns the lines of NAME_forward: what it refuses, pointers to what it uses, and the steps."""
     steps = writer.statements()
     words = set(re.findall(r"\w+", "\n".join(steps)))
     pointers = [line for line in writer.pointers() if line.split()[2] in words]
-    unused = [x.name for x in found.inputs if x.name not in words] + ([] if pointers else ["workspace"])
-    ignored = [f"  (void){name};" for name in unused]
-    return "\n".join([*pointers, *ignored, "  tinyattn_status status = TINYATTN_OK;", *steps])
+    nulls = " || ".join([*(f"!{object.name}" for object in (*found.inputs, *found.outputs)), "!workspace"])
+    return "\n".join([f"  if ({nulls}) return TINYATTN_BAD_ARGUMENT;", *pointers,
+                      "  tinyattn_status status = TINYATTN_OK;", *steps])
 
 
 def files(net, found, path, name):
