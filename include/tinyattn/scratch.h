@@ -21,7 +21,9 @@
 #define TINYATTN_MORE(count, other) \
   (TINYATTN_SIZE(count) < TINYATTN_SIZE(other) ? TINYATTN_SIZE(other) : TINYATTN_SIZE(count))
 
-#if defined(__x86_64__) || defined(__i386__)
+/* With TINYATTN_SCRATCH_OF_BOARDS and the port `scalar` every target has the sizes of a board: so a
+ * program on the desk says how much RAM a board takes. */
+#if !defined(TINYATTN_SCRATCH_OF_BOARDS) && (defined(__x86_64__) || defined(__i386__))
 #define TINYATTN_LANES 16u
 #define TINYATTN_BLOCK_ROWS(tokens) \
   TINYATTN_FEWER(tokens, (tokens) < 64u ? 16u : TINYATTN_FEWER((tokens) / 4u, 96u))
@@ -53,8 +55,9 @@
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || \
-    (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
+#if !defined(TINYATTN_SCRATCH_OF_BOARDS) &&                              \
+    (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || \
+     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A'))
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(group)
 #else
 /* The number of heads of a group, which share keys, that are computed together with a window: one,

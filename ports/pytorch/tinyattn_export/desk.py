@@ -49,7 +49,6 @@ void read(Tensor& x, const Number* from) {{
 
 #pragma GCC visibility push(default)
 extern "C" {{
-std::size_t ram() {{ return {ram}; }}
 std::size_t forward(const void* address, std::size_t count, const void* const* from, const std::size_t* steps,
                     float* const* to) {{
 {statics}
@@ -61,6 +60,18 @@ std::size_t forward(const void* address, std::size_t count, const void* const* f
 }}
 }}
 """
+OF_BOARDS = ("-DTINYATTN_PORT=scalar", "-DTINYATTN_SCRATCH_OF_BOARDS")  # the sizes, not those of this machine
+RAM = """\
+#include "board.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+using Model = {type};
+
+#pragma GCC visibility push(default)
+extern "C" std::size_t ram() {{ return {ram}; }}
+"""
 
 
 def compiler():
@@ -70,13 +81,13 @@ def compiler():
     return words if any(word.startswith("-O") for word in words) else [*words, *fast]
 
 
-def compiled(header, code):
+def compiled(header, code, *flags):
     """Returns the shared library of a text of C++ that includes a header."""
     with tempfile.TemporaryDirectory() as folder, within(NEEDED, OSError, ValueError):
         for name, text in (("board.hpp", header), ("board.cpp", code)):
             pathlib.Path(folder, name).write_text(text, encoding="utf-8")
         path = f"{folder}/board.so"
-        command = [*compiler(), "-std=c++20", "-fPIC", "-shared",
+        command = [*compiler(), *flags, "-std=c++20", "-fPIC", "-shared",
                    "-fvisibility=hidden",  # else two boards would share constants of one name
                    f"-I{ROOT}/include", f"-I{ROOT}/ports/simd", f"{folder}/board.cpp", "-o", path]
         done = subprocess.run(command, capture_output=True, check=False)
@@ -99,7 +110,7 @@ class Board:
     @functools.cached_property
     def library(self):
         library = compiled(self.text, self.code())
-        library.ram.restype = library.forward.restype = ctypes.c_size_t
+        library.forward.restype = ctypes.c_size_t
         return library
 
     def forward(self, count, inputs, steps, outputs):
@@ -115,10 +126,12 @@ class Board:
             return f"::{self.name}::{member or 'model'}"
         return f"::{self.name}::weights(address){member and '.'}{member}"
 
-    @property
+    @functools.cached_property
     def ram(self):
-        """The bytes of the scratch of a call, and of a language model's cache."""
-        return self.library.ram()
+        """The bytes on a board of the scratch of a call, and of a language model's cache."""
+        function = compiled(self.text, RAM.format(type=self.type(), ram=self.ram_in_cpp()), *OF_BOARDS).ram
+        function.restype = ctypes.c_size_t
+        return function()
 
     def lines(self):
         yield f"{self.name}: {self.parameters} parameters"
@@ -135,17 +148,26 @@ class Board:
 class LanguageBoard(Board):
     """board(tokens) returns the logits after each token."""
 
-    def code(self):
-        member = LANGUAGE_MODEL.search(self.text)[1]
+    @property
+    def member(self):
+        return LANGUAGE_MODEL.search(self.text)[1]
+
+    def type(self):
         scope = "" if self.weights is None else "Weights::"
+        return f"std::remove_cvref_t<decltype(::{self.name}::{scope}{self.member})>"
+
+    def ram_in_cpp(self):
+        of_block = "sizeof(Model::Cache::blocks[0].keys_and_values) + 4"  # and a count, of 8 bytes on this machine
+        return f"std::extent_v<decltype(Model::Cache::blocks)> * ({of_block}) + sizeof(Model::Cache::Workspace)"
+
+    def code(self):
         return CODE.format(
-            type=f"std::remove_cvref_t<decltype(::{self.name}::{scope}{member})>",
-            ram="sizeof(Model::Cache) + sizeof(Model::Cache::Workspace)",
+            type=self.type(),
             statics="  static Model::Cache::Workspace workspace;\n"
                     "  static tinyattn::Vector<float, Model::vocabulary> logits;\n"
                     "  const auto cache = std::make_unique<Model::Cache>();",
             body="    const auto token = static_cast<tinyattn::Token>(static_cast<const std::int64_t*>(from[0])[i]);\n"
-                 f"    if ({self.model(member)}.forward(std::span(&token, 1), *cache, logits, workspace) != "
+                 f"    if ({self.model(self.member)}.forward(std::span(&token, 1), *cache, logits, workspace) != "
                  "tinyattn::Status::ok) return i;\n"
                  "    std::memcpy(to[0] + i * logits.size(), logits.data(), sizeof logits);")
 
@@ -188,6 +210,14 @@ class ModuleBoard(Board):
         self.dtypes = [None] * len(self.outputs)  # of what forward returns; None is float32
         self.rebuilt = lambda found: found[0] if len(found) == 1 else tuple(found)
 
+    def type(self):
+        return f"::{self.name}::Model"
+
+    def ram_in_cpp(self):
+        in_c = f"{self.name}_workspace"
+        return f"sizeof({in_c})" if f"}} {in_c};" in self.text else (
+            "std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)")
+
     def code(self):
         lines = []
         types = re.findall(r"using ((?:In|Out)put\d*) =", self.text)
@@ -200,11 +230,8 @@ class ModuleBoard(Board):
         lines.append(f"{self.model()}.forward({', '.join(objects)}, workspace);")
         lines += [f"std::memcpy(to[{i}] + i * {out}.size(), {out}.data(), sizeof {out});"
                   for i, out in enumerate(objects[len(self.inputs):])]
-        in_c = f"{self.name}_workspace"
-        ram = f"sizeof({in_c})" if f"}} {in_c};" in self.text else (
-            "std::is_empty_v<Model::Workspace> ? 0 : sizeof(Model::Workspace)")
-        return CODE.format(type=f"::{self.name}::Model", statics="  static Model::Workspace workspace;",
-                           ram=ram, body="\n".join(f"    {line}" for line in lines))
+        return CODE.format(type=self.type(), statics="  static Model::Workspace workspace;",
+                           body="\n".join(f"    {line}" for line in lines))
 
     def taken(self, x, i):
         """Returns an input as the library takes it, and whether it has a batch in front."""

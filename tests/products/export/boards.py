@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import unittest.mock
 
 from tests.products.export import exporter
@@ -212,6 +213,24 @@ def language_model(folder, name):
 
 
 @in_folder
+def ram_of_a_board(folder):
+    """print says the RAM of a Cortex-M4, not that of this machine: of a module in C and in C++, and of a cache with a window."""
+    if not shutil.which("arm-none-eabi-g++"):
+        return tap.Skip("there is no arm-none-eabi-g++ (Debian: gcc-arm-none-eabi)")
+    net, x = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True).eval(), torch.ones(1, 32, 32)
+    boards = [export.module(net, x, folder / f"{name}.{ending}", name, weights="int8") for name, ending in (("a", "h"), ("b", "hpp"))]
+    (folder / "w.safetensors").write_bytes(safetensors(STORED["model_llama"].tensors))
+    config = exporter.arguments_of(STORED["model_llama"], folder)[2]
+    boards.append(export.language_model(folder / "w.safetensors", folder / "c.hpp", "c", config=config, context_length=12, window=4))
+    sizes = ("sizeof(a_workspace)", "sizeof(b::Model::Workspace)", "sizeof(C::Cache) + sizeof(C::Cache::Workspace)")
+    (folder / "ram.cpp").write_text("\n".join([
+        '#include "a.h"', '#include "b.hpp"', '#include "c.hpp"', "using C = std::remove_cvref_t<decltype(c::model)>;",
+        *(f"static_assert({size} == {board.ram});" for size, board in zip(sizes, boards)), ""]))
+    command = ["arm-none-eabi-g++", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-std=c++20", "-fsyntax-only"]
+    return exporter.call(*command, *(f"-I{exporter.ROOT}/{place}" for place in ("include", "ports/simd")), folder / "ram.cpp").stderr
+
+
+@in_folder
 def of_the_field(folder, name):
     """A board of each module as people write them, of a batch and of its second input."""
     net, example = made(name)
@@ -281,4 +300,4 @@ tap.report([*((f"in C: {name}, {weights}", in_c, name, net, example, weights) fo
             ("a layer that may be trained", trainable),
             ("weights that are refused", refused_weights), ("what a board of C says", said_in_c),
             ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
-            ("a language model", language_model, "model_llama")])
+            ("the RAM of a board", ram_of_a_board), ("a language model", language_model, "model_llama")])
