@@ -182,6 +182,18 @@ def without_compiler(folder):
 
 
 @in_folder
+def products_with_constants(folder):
+    """Those are counted that PyTorch computes without a product."""
+    wanted = {lambda self, x: torch.fft.rfft(x).abs(): 4 * 2 * 16 * 9, lambda self, x: x.cumsum(1): 16 * 4 * 4,
+              lambda self, x: self.linear(torch.fft.rfft(x).real): 4 * (16 * 9 + 9 * 3),
+              lambda self, x: nn.functional.interpolate(x, scale_factor=2, mode="linear"): 4 * 32 * 16}
+    boards = [export.module(Written(forward, linear=nn.Linear(9, 3)), torch.randn(1, 4, 16), folder / "m.hpp") for forward in wanted]
+    said = [next(board.results(board)) for board in boards]
+    wanted = [f"multiply-adds: {count}, of the products" for count in wanted.values()]
+    return "" if said == wanted else f"{said}, not {wanted}"
+
+
+@in_folder
 def damaged(folder):
     """A header of something else, a binary that is missing or another one, and other names."""
     export.module(nn.Linear(6, 3).eval(), torch.ones(1, 6), folder / "m.hpp", "a", folder / "m.bin")
@@ -299,5 +311,6 @@ tap.report([*((f"in C: {name}, {weights}", in_c, name, net, example, weights) fo
             ("states", states), ("not for this board", not_for_this_board), ("int8 by layer", by_layer),
             ("a layer that may be trained", trainable),
             ("weights that are refused", refused_weights), ("what a board of C says", said_in_c),
+            ("products with constants", products_with_constants),
             ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
             ("the RAM of a board", ram_of_a_board), ("a language model", language_model, "model_llama")])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is known of a module that was exported, and not written in its header: its Board."""
 import itertools
+import math
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -10,6 +11,8 @@ from ..errors import ExportError
 from . import lookups
 from .checks import batch_axes
 from .signature import leaves, rebuilt
+from .table import name_of
+from .values import Operand, Rows
 
 PRODUCTS = {  # {what PyTorch computes: its multiplications and additions}
     **dict.fromkeys(("mm", "bmm", "mv", "dot"), lambda a, b: a.numel() * (b.shape[-1] if b.dim() > 1 else 1)),
@@ -19,7 +22,7 @@ PRODUCTS = {  # {what PyTorch computes: its multiplications and additions}
                                                                            // q.shape[-1]) * k.shape[-2],
     "mkldnn_rnn_layer": lambda x, w, u, *more: x.shape[0] * x.shape[1] * (w.numel() + u.numel()),
 }
-
+ONLY_HERE = ("fft_rfft", "stft", "interpolate", "cumsum", "embedding")  # what may be a product here, and not in PyTorch
 
 LOUD_AND_QUIET = (64, 1e-6)  # a batch may be mixed by its largest number
 
@@ -38,7 +41,18 @@ class Counter(TorchDispatchMode):
         return result
 
 
-def multiply_adds(net, examples):
+def multiply_adds_here(steps):
+    """Returns the multiplications and additions of products that are none in PyTorch."""
+    count = 0
+    for step in steps:
+        if step.call[0] in ("matmul", "matmul_transposed") and name_of(step.node) in ONLY_HERE:
+            x, *_, out = (each for each in step.call[1] if isinstance(each, (Operand, Rows)))
+            count += (math.prod(out.extents) * x.extents[-1] if isinstance(x, Operand) else
+                      out.count * out.rows * out.cols * x.cols)
+    return count
+
+
+def multiply_adds(net, examples, steps):
     """Returns how many multiplications and additions the products of a call take, or that this is unknown."""
     frozen = [parameter for parameter in net.parameters() if not parameter.requires_grad]
     try:
@@ -46,7 +60,7 @@ def multiply_adds(net, examples):
             parameter.requires_grad_(parameter.is_floating_point())
         with Counter() as counter:
             net(*(example.clone() for example in examples))
-        return counter.count
+        return counter.count + multiply_adds_here(steps)
     except Exception:  # of any kind: PyTorch cannot watch what the module does
         return "unknown"
     finally:
@@ -150,5 +164,5 @@ def board_of(found, text, name, weights):
     board.types = [(example.dtype,) for example in examples]
     board.dtypes = [tensor.dtype for _, tensor in leaves(found.result)]
     board.rebuilt = lambda tensors: rebuilt(found.result, iter(tensors))
-    board.results = results(found, multiply_adds(net, examples))
+    board.results = results(found, multiply_adds(net, examples, found.low.program.steps))
     return board
