@@ -223,6 +223,15 @@ def decoder(to, name, part):
             "tinyattn_models")
 
 
+def begin_and_end(config, vocabulary):
+    """Returns the macros of the tokens that begin and end a text, if a config.json names them."""
+    tokens = {name: (config or {}).get(key) for name, key in (("BEGIN_OF_TEXT", "bos_token_id"),
+                                                              ("END_OF_TEXT", "eos_token_id"))}
+    tokens = {name: token[0] if isinstance(token, list) and token else token for name, token in tokens.items()}
+    return {name: (token, "a token") for name, token in tokens.items()
+            if type(token) is int and 0 <= token < vocabulary}
+
+
 def linear(to, name, part):
     members = to.linear(name, part.tree)
     to.add("tinyattn_linear", name, initializer(members), is_public=True)
@@ -300,14 +309,16 @@ def write(path, weights, name, parts):
     """Writes `path`, NAME.h, and NAME.c next to it, and returns {name: Part}. If something is wrong, raises an
     ExportError and writes nothing."""
     check_path(path)
-    parts = header.make_parts(weights, parts)
+    requests, parts = parts, header.make_parts(weights, parts)
     check_names([called(name, part_name, parts) for part_name in parts])
     to, declarations, includes = Definitions(), [], set()
     for part_name, part in parts.items():
         define = KINDS[re.match(r"::tinyattn::(\w+)", part.type)[1]]
         own = called(name, part_name, parts)
-        *declared, include = define(to, own, part)
-        declarations.append(declaration(own, *declared))
+        type_name, takes, macros, include = define(to, own, part)
+        if part.vocabulary:
+            macros |= begin_and_end(requests[part_name].config, part.vocabulary)
+        declarations.append(declaration(own, type_name, takes, macros))
         includes.add(f'#include "tinyattn/{include}.h"\n')
     lines = header.comment_on_weights(weights, lambda part_name: called(name, part_name, parts), parts)
     file_name, guard = pathlib.Path(path).name, f"{name.upper()}_H"

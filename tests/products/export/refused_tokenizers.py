@@ -206,6 +206,18 @@ def with_model(folder, config, end, more=()):
     return done.stderr[:2000]
 
 
+@in_folder
+def ends_in_c(folder):
+    """NAME.h names the tokens of config.json that begin and end a text, if the model has them."""
+    (folder / "llama.safetensors").write_bytes(safetensors(of_hex(models.LLAMA)))
+    config = {"num_attention_heads": 2, "rms_norm_eps": 1e-5, "bos_token_id": 11, "eos_token_id": [3, 4]}
+    (folder / "config.json").write_text(json.dumps(config))
+    exporter.must_run(folder / "llama.safetensors", "--language-model", "--context-length", "5", "--config", folder / "config.json",
+                      "-o", folder / "chat.h", "--c", "--name", "chat")
+    text = (folder / "chat.h").read_text()
+    return "" if "#define CHAT_END_OF_TEXT 3 /* a token */\n" in text and "BEGIN" not in text else text
+
+
 if __name__ == "__main__":
     tap.report([
         *((phrase, is_refused, phrase, *file) for phrase, file in REFUSED.items()),
@@ -213,5 +225,6 @@ if __name__ == "__main__":
         ("with a model", with_model, {}, "*model::end_of_text == 10"),
         ("the end that config.json names", with_model, {"eos_token_id": 4}, "*model::end_of_text == 4"),
         ("the first of several ends", with_model, {"eos_token_id": [3, 4]}, "*model::end_of_text == 3"),
+        ("the same in C", ends_in_c),
         ("an end beyond the tokens", with_model, {"eos_token_id": 11}, "config.json has eos_token_id = 11"),
         ("other vocabularies", with_model, {}, "the tokenizer has 12 tokens, and the model 11", "j")])
