@@ -247,11 +247,10 @@ def convolution(to, name, part):
                **{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
                "linear": to.linear(name, part.tree)}
     to.add("tinyattn_convolution", name, initializer(members), is_public=True)
-    scratch = f"TINYATTN_CONV1D_SCRATCH(tokens, {config['in'] * config['kernel']})"
+    scratch = (f"TINYATTN_CONV1D_SCRATCH(tokens, {config['in'] * config['kernel']})",
+               "floats, for so many tokens of out") if is_int8(config) else ("1", "not read, but no array has 0")
     return ("tinyattn_convolution", "tinyattn_conv1d",
-            {"IN": (config["in"], ""), "OUT": (config["out"], ""),
-             **({"SCRATCH(tokens)": (scratch, "floats, for so many tokens of out")} if is_int8(config) else {})},
-            "tinyattn")
+            {"IN": (config["in"], ""), "OUT": (config["out"], ""), "SCRATCH(tokens)": scratch}, "tinyattn")
 
 
 def tensor(to, name, part):

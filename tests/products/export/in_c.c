@@ -33,12 +33,7 @@ int main(void) {
 #else
 
 #ifdef CONVOLUTION
-#ifdef IN_C_SCRATCH
-static float scratch[IN_C_SCRATCH(TOKENS + 8)];
-#else
-#define scratch NULL
-#endif
-static float x[TOKENS * IN_C_IN], out[(TOKENS + 8) * IN_C_OUT];
+static float scratch[IN_C_SCRATCH(TOKENS + 8)], x[TOKENS * IN_C_IN], out[(TOKENS + 8) * IN_C_OUT];
 #define OUTPUTS (tinyattn_conv1d_tokens(&in_c, TOKENS) * IN_C_OUT)
 #define FORWARD tinyattn_conv1d(&in_c, TOKENS, x, out, scratch)
 #elif defined(LAYER)

@@ -60,7 +60,8 @@ class Constants:
             self.refuse(f"tinyattn::{kind}{of_int8}{' with ' + min(options) if options else ''}, which {path} is")
         else:
             _, _, macros, _ = c_source.KINDS[kind](self.to, name, part)
-            self.scratches[path] = macros.get("SCRATCH", macros.get("SCRATCH(tokens)", ("",)))[0]
+            of_conv1d = macros["SCRATCH(tokens)"] if kind == "Conv1d" and part.matrices() else ("",)
+            self.scratches[path] = macros.get("SCRATCH", of_conv1d)[0]
 
     def free(self, path):
         """Returns a name for a constant, which neither another one nor an array that belongs to it can have."""
