@@ -175,8 +175,8 @@ class LanguageBoard(Board):
         torch = pytorch("board(tokens) returns a tensor")
         tokens = tensor_of(torch, tokens, "tokens")
         vocabulary = int(re.search(r"\.vocabulary = (\d+)", self.text)[1])
-        if tokens.dtype not in (torch.int64, torch.int32) or not 1 <= tokens.dim() <= 2:
-            raise ExportError("board(tokens) takes integers, one text or a batch of texts")
+        if tokens.dtype not in (torch.int64, torch.int32) or not 1 <= tokens.dim() <= 2 or not tokens.shape[-1]:
+            raise ExportError("board(tokens) takes integers, one text or a batch of texts, each of a token or more")
         if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocabulary:
             raise ExportError(f"board(tokens) takes tokens from 0 to {vocabulary - 1}")
         rows = tokens.reshape(-1, tokens.shape[-1]).to(torch.int64).contiguous()

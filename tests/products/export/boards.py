@@ -221,6 +221,7 @@ def language_model(folder, name):
         if problem or board.flash != (folder / "a.bin").stat().st_size:
             return f"{kind}: {problem}, {board}"
     return refused("13 tokens, and the context of the model is 12", lambda: board(tokens[0].repeat(2)[:13])) or refused(
+        "takes integers, one text or a batch of texts, each of a token or more", lambda: board(tokens[0, :0])) or refused(
         "language_model has no weigths: it has binary, tokenizer, prefix", lambda: export.language_model("a", "a.hpp", weigths="int8"))
 
 
