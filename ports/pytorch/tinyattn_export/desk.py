@@ -60,6 +60,23 @@ std::size_t forward(const void* address, std::size_t count, const void* const* f
 }}
 }}
 """
+GENERATE = """\
+  if (count == 0) {{  // board.generate; steps: tokens of the prompt, tokens to draw, top_k, seed, stop
+    const auto* prompt = static_cast<const std::int64_t*>(from[0]);
+    const auto* rates = static_cast<const float*>(from[1]);  // temperature, top_p
+    const tinyattn::Sampling sampling = {{rates[0], steps[2], rates[1]}};
+    tinyattn::Philox4x32 generator(steps[3]);
+    tinyattn::Token token = 0;
+    std::size_t i = 0;
+    for (; i < steps[0] + steps[1] && cache->has_room(1) && (i <= steps[0] || token != steps[4]); ++i) {{
+      const bool is_drawn = i >= steps[0];
+      token = is_drawn ? tinyattn::sample(logits, sampling, generator) : static_cast<tinyattn::Token>(prompt[i]);
+      if (is_drawn) to[0][i - steps[0]] = token;
+      static_cast<void>({model}.forward(std::span(&token, 1), *cache, logits, workspace));
+    }}
+    return i;
+  }}
+"""
 OF_BOARDS = ("-DTINYATTN_PORT=scalar", "-DTINYATTN_SCRATCH_OF_BOARDS")  # the sizes, not those of this machine
 RAM = """\
 #include "board.hpp"
@@ -161,30 +178,53 @@ class LanguageBoard(Board):
         return f"std::extent_v<decltype(Model::Cache::blocks)> * ({of_block}) + sizeof(Model::Cache::Workspace)"
 
     def code(self):
-        return CODE.format(
+        return '#include "tinyattn/sampling.hpp"\n' + CODE.format(
             type=self.type(),
             statics="  static Model::Cache::Workspace workspace;\n"
                     "  static tinyattn::Vector<float, Model::vocabulary> logits;\n"
-                    "  const auto cache = std::make_unique<Model::Cache>();",
+                    "  const auto cache = std::make_unique<Model::Cache>();\n"
+                    + GENERATE.format(model=self.model(self.member)),
             body="    const auto token = static_cast<tinyattn::Token>(static_cast<const std::int64_t*>(from[0])[i]);\n"
                  f"    if ({self.model(self.member)}.forward(std::span(&token, 1), *cache, logits, workspace) != "
                  "tinyattn::Status::ok) return i;\n"
                  "    std::memcpy(to[0] + i * logits.size(), logits.data(), sizeof logits);")
 
-    def __call__(self, tokens):
-        torch = pytorch("board(tokens) returns a tensor")
+    def texts(self, torch, tokens):
+        """Returns tokens as a tensor, and the vocabulary."""
         tokens = tensor_of(torch, tokens, "tokens")
         vocabulary = int(re.search(r"\.vocabulary = (\d+)", self.text)[1])
         if tokens.dtype not in (torch.int64, torch.int32) or not 1 <= tokens.dim() <= 2 or not tokens.shape[-1]:
             raise ExportError("board(tokens) takes integers, one text or a batch of texts, each of a token or more")
         if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocabulary:
             raise ExportError(f"board(tokens) takes tokens from 0 to {vocabulary - 1}")
-        rows = tokens.reshape(-1, tokens.shape[-1]).to(torch.int64).contiguous()
+        return tokens.to(torch.int64).contiguous(), vocabulary
+
+    def read(self, row, *arguments):
+        """Calls `forward` with a text. Returns how many tokens the model has read."""
+        done = self.forward(*arguments)
+        if done < len(row):
+            raise ExportError(f"board(tokens) has {len(row)} tokens, and the context of the model is {done}")
+        return done
+
+    def generate(self, tokens, max_tokens, temperature=1.0, top_k=0, top_p=1.0, seed=0, stop=None):
+        """Returns the tokens that `generate` draws after a text on every board, with a Philox4x32 of this seed: at most
+        max_tokens, as long as the context has room, and none after `stop`."""
+        torch = pytorch("board.generate returns a tensor")
+        prompt, vocabulary = self.texts(torch, tokens)
+        if prompt.dim() > 1 or not (0 <= max_tokens < 2**31 and 0 <= top_k and 0 <= seed < 2**64):
+            raise ExportError("generate takes one text, and numbers that are not negative")
+        steps = [len(prompt), max_tokens, top_k, seed, vocabulary if stop is None else stop]
+        drawn = torch.empty(max_tokens)
+        done = self.read(prompt, 0, [prompt, torch.tensor([temperature, top_p])], steps, [drawn])
+        return drawn[:done - len(prompt)].to(torch.int64)
+
+    def __call__(self, tokens):
+        torch = pytorch("board(tokens) returns a tensor")
+        tokens, vocabulary = self.texts(torch, tokens)
+        rows = tokens.reshape(-1, tokens.shape[-1])
         out = torch.empty(*rows.shape, vocabulary)
         for row, logits in zip(rows, out):
-            done = self.forward(len(row), [row], [], [logits])
-            if done < len(row):
-                raise ExportError(f"board(tokens) has {len(row)} tokens, and the context of the model is {done}")
+            self.read(row, len(row), [row], [], [logits])
         return out.reshape(*tokens.shape, vocabulary)
 
 

@@ -35,6 +35,26 @@ flash: (\d+) bytes of weights
 RAM: (\d+) bytes; the stack is the board's
 multiply-adds: (\d+), of the products
 largest difference from PyTorch: (\S+) on the example, (\S+) on 2 drawn inputs; the largest output is (\S+)""")
+GENERATE = """\
+#include "a.hpp"
+#include "tinyattn/generate.hpp"
+#include <cstdio>
+using namespace tinyattn;
+using Model = std::remove_cvref_t<decltype(a::model)>;
+struct Drawn {
+  std::string_view piece(Token token) const { return std::printf("%d ", token), std::string_view(); }
+};
+static Model::Cache cache;
+static Model::Cache::Workspace workspace;
+static Vector<float, Model::vocabulary> logits;
+int main() {
+  constexpr Token prompt[] = {1, 7, 3};
+  Philox4x32 generator(5);
+  const auto result = generate(a::model, Drawn{}, prompt, {{.7f, 9, .9f}, MOST, STOP}, cache, logits, workspace, generator,
+                               [](std::string_view) { return true; });
+  std::printf("%zu", result.num_tokens);
+}
+"""
 MIXED_MULTIPLIES = 5 * (6 * 8 + 2 * 5 * 8 + 8 * (4 * 8 + 2 * 16) + 2 * 8 * 3)
 
 
@@ -226,6 +246,25 @@ def language_model(folder, name):
 
 
 @in_folder
+def generated(folder):
+    """board.generate draws the tokens of `generate` in C++: until there are enough, one ends the text, or the context is full."""
+    (folder / "w.safetensors").write_bytes(safetensors(STORED["model_llama"].tensors))
+    config = exporter.arguments_of(STORED["model_llama"], folder)[2]
+    board = export.language_model(folder / "w.safetensors", folder / "a.hpp", "a", config=config, context_length=12)
+    (folder / "a.cpp").write_text(GENERATE)
+    drawn = board.generate([1, 7, 3], 20, temperature=0.7, top_k=9, top_p=0.9, seed=5)
+    stop = drawn[3].item()
+    for most, end in ((4, 99), (20, 99), (20, stop)):
+        done = exporter.call(*exporter.COMPILER, f"-DMOST={most}", f"-DSTOP={end}", folder / "a.cpp", "-o", folder / "a")
+        *wanted, count = map(int, exporter.call(folder / "a").stdout.split() or [0])
+        found = board.generate([1, 7, 3], most, temperature=0.7, top_k=9, top_p=0.9, seed=5, stop=end).tolist()
+        if done.returncode or not wanted or found != wanted + [end] * (count - len(wanted)):
+            return f"{found}, not {wanted} of {count} {done.stderr}"
+    return refused("generate takes one text", lambda: board.generate([[1, 7]], 3)) or (
+        "" if len(drawn) == 9 and len(set(drawn.tolist())) > 3 else f"{drawn}")
+
+
+@in_folder
 def ram_of_a_board(folder):
     """print says the RAM of a Cortex-M4, not that of this machine: of a module in C and in C++, and of a cache with a window."""
     if not shutil.which("arm-none-eabi-g++"):
@@ -314,4 +353,5 @@ tap.report([*((f"in C: {name}, {weights}", in_c, name, net, example, weights) fo
             ("weights that are refused", refused_weights), ("what a board of C says", said_in_c),
             ("products with constants", products_with_constants),
             ("no compiler", lambda problem=without_compiler(): problem), ("headers and binaries that do not fit", damaged),
-            ("the RAM of a board", ram_of_a_board), ("a language model", language_model, "model_llama")])
+            ("the RAM of a board", ram_of_a_board), ("tokens that are drawn", generated),
+            ("a language model", language_model, "model_llama")])
