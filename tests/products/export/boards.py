@@ -327,7 +327,11 @@ def in_c(folder, name, net, example, weights):
 
 @in_folder
 def said_in_c(folder):
-    """The RAM that C takes, the tokens that it takes, and NaN if a call fails."""
+    """What C lacks of a pool, the RAM that C takes, the tokens that it takes, and NaN if a call fails."""
+    pool = Written(lambda self, x: nn.functional.max_pool1d(x, 3, 2, 1, ceil_mode=True))
+    if problem := refused("in C there is nothing for max_pool1d with padding and ceil_mode: write a header of C++",
+                          lambda: export.module(pool, torch.ones(1, 4, 6), folder / "m.h")):
+        return problem
     net = Written(lambda self, x: self.gru(self.e(x))[0], e=nn.Embedding(11, 6), gru=nn.GRU(6, 5, batch_first=True))
     x = torch.tensor([[10, 3]])
     board, ram = export.module(net.eval(), x, folder / "m.c", "m"), 4 * (2 * 15 + 5 + 2 * 6)

@@ -58,7 +58,10 @@ def pool(low, input, rank, argument, config=None):
     counts = (*shape[-rank:], view.shape[-1])
     batch = tuple(extent for extent in view.shape[:-rank - 1] if extent != 1)
     object = low.call(f"{low.called}<{argument}>", operand, extents=(*batch, *counts))
-    if rank == 1 and {"kernel"} <= {*(config or ())} <= {"kernel", "stride"}:
+    only_in_cpp = " and ".join(name for name in config or () if name not in ("kernel", "stride"))
+    if rank == 1 and only_in_cpp:
+        low.program.steps[-1].call = f"{low.called} with {only_in_cpp}", low.program.steps[-1].call[1]
+    elif rank == 1 and config:
         width, kernel = counts[1], config["kernel"]
         stride = width if operand.stride is None else operand.stride
         leading = [(math.prod(batch), view.shape[-2] * width)] * bool(batch)
