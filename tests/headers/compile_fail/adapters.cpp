@@ -42,5 +42,5 @@ void merged_into_int8() { merge(four_in_int8, of_int8, merged_in_int8); }
 void training_of_another_layer(Training<Four, Sgd, Adapters<Linear<4, 3>, lora>>& training) { training.step(merged, {}); }
 // expect: Training of adapters takes (model, adapters, tokens, targets)
 void training_without_a_model(Training<Four, Sgd, Adapters<Four, lora>>& training) { training.backward(adapters, tokens, tokens); }
-// expect in 40 lines: a layer with head_dim, rotary_dim, qk_norm or bias_kv is for inference
+// expect: a layer with head_dim, rotary_dim, qk_norm or bias_kv is for inference
 BackwardWorkspace<MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .qk_norm = true}>> gradient_of_head_norms;

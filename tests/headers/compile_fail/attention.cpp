@@ -5,9 +5,9 @@
 
 // --- Attention ---
 
-// expect in 40 lines: query and key must have the same number of columns
+// expect: query and key must have the same number of columns
 auto query_and_key_differ() { return scaled_dot_product_attention(x, narrow, narrow); }
-// expect in 40 lines: key and value must have the same number of rows
+// expect: key and value must have the same number of rows
 auto key_and_value_differ() { return scaled_dot_product_attention(x, x, shorter); }
 // expect: query, key and value must hold floats
 auto attention_of_doubles() { return scaled_dot_product_attention(x, doubles, x); }
@@ -17,7 +17,7 @@ void attention_into_temporary() { scaled_dot_product_attention(x, x, x, Causal{}
 void attention_out_differs() { scaled_dot_product_attention(x, x, narrow, NoMask{}, out); }
 // expect: weights must have the rows of query and a column for each row of key
 void attention_weights_differ() { scaled_dot_product_attention(x, longer, longer, NoMask{}, out, square); }
-// expect in 30 lines: MatrixView<const float, rows, columns, stride>
+// expect: MatrixView<const float, rows, columns, stride>
 auto attention_of_arrays() { return scaled_dot_product_attention(array, array, array); }
 
 // --- Masks ---
@@ -31,7 +31,7 @@ auto bare_floats_as_mask() { return scaled_dot_product_attention(x, x, x, square
 // expect: mask must be [tokens, source tokens] or [source tokens]
 auto mask_of_another_shape() { return scaled_dot_product_attention(x, longer, longer, BlockMask{bools}); }
 void mask_of_each_head_in_training() { layer.forward(x, BlockMask{ones<bool, 2, 6, 6>()}, out, workspace, generator); }
-// expect in 30 lines: or, with a mask for each head, [num_heads, tokens, source tokens]
+// expect: or, with a mask for each head, [num_heads, tokens, source tokens]
 void mask_of_another_shape_in_a_layer() { layer.forward(x, KeepMask{bools_of_five}, out, workspace); }
 void masks_of_a_batch_of_blocks(Tensor<float, 2, 6, 4>& both) {
   decoder.forward(both, BlockMask{ones<bool, 4, 6, 6>()}, both, decoder_workspace);
@@ -48,13 +48,13 @@ auto additive_mask_of_bools() { return AdditiveMask{bools}; }
 void wrong_columns() { layer.forward(narrow, out, workspace); }
 void wrong_columns_of_memory() { layer.forward(x, narrow, narrow, out, workspace); }
 Status wrong_columns_with_token_count() { return layer.forward(narrow, 3, out, workspace); }
-// expect in 40 lines: inputs of query, key and value must have d_in, d_key and d_value columns
+// expect: inputs of query, key and value must have d_in, d_key and d_value columns
 auto key_of_the_width_of_queries(const MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .d_key = 3}>& wide) {
   return wide(x, x, x);
 }
 // expect: x must have as many columns as the layer has inputs
 auto wrong_columns_of_stacked_heads(const StackedCausalAttention<4, 2, 6, 2>& stacked) { return stacked(narrow); }
-// expect in 40 lines: x must have d_in columns
+// expect: x must have d_in columns
 auto wrong_columns_by_value() { return layer(narrow); }
 // expect: more tokens than context_length
 void more_tokens_than_context_length() { layer.forward(longer, longer, workspace); }
@@ -63,7 +63,7 @@ void more_tokens_with_weights(Tensor<float, 2, 7, 7>& weights) { layer.forward_w
 void more_query_tokens() { layer.forward(longer, x, x, longer, workspace); }
 // context_length bounds the keys of cross-attention too
 void more_source_tokens() { layer.forward(x, longer, longer, out, workspace); }
-// expect in 40 lines: more tokens than context_length
+// expect: more tokens than context_length
 auto more_tokens_by_value() { return layer(longer); }
 // expect: key and value inputs must have the same number of tokens
 void keys_and_values_of_two_lengths() { layer.forward(x, x, shorter, out, workspace); }
@@ -91,7 +91,7 @@ void weights_into_temporary() { layer.forward_with_weights(x, out, Tensor<float,
 void layer_without_workspace() { layer.forward(x, out); }
 void layer_workspace_first() { layer.forward(x, workspace, out); }
 void layer_with_another_workspace(CausalAttention<3, 4, 6>::Workspace& another) { layer.forward(x, out, another); }
-// expect in 30 lines: MatrixView<const float, rows, columns, stride>
+// expect: MatrixView<const float, rows, columns, stride>
 void array_as_input() { layer.forward(array, out, workspace); }
 void pointer_as_input(const float* pointer) { layer.forward(pointer, out, workspace); }
 auto array_as_only_input() { return layer(array); }

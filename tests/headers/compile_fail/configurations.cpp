@@ -5,7 +5,7 @@
 
 // --- Attention ---
 
-// expect in 80 lines: d_in and d_out must not be zero
+// expect in 25 lines: d_in and d_out must not be zero
 MultiHeadAttention<AttentionConfig{.d_in = 0, .d_out = 4, .context_length = 6}> no_features;
 // expect: context_length must not be zero
 CausalAttention<3, 2, 0> no_context;
@@ -30,14 +30,14 @@ MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .out_proj = false, .head_dim = 3}> head_dim_without_out_proj;
 // expect: rotary must be Rotary::none, interleaved or halves
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> unknown_rotary;
-// expect in 40 lines: weights must be Weights::f32 or int8
+// expect: weights must be Weights::f32 or int8
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .weights = static_cast<Weights>(9)}> unknown_weights;
 // expect: cache must be Weights::f32 or int8
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .cache = static_cast<Weights>(9)}> unknown_cache;
 // expect: rotary_base must not be zero
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = Rotary::halves, .rotary_base = 0}>
     rotary_base_zero;
-// expect in 40 lines: a workspace has more bytes than this target can address
+// expect: a workspace has more bytes than this target can address
 // 2^60 tokens of 4 floats each, if std::size_t has 64 bits: the byte count overflows it
 MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 4, .context_length = std::size_t{1} << (8 * sizeof(std::size_t) - 4)}>::Workspace
     too_large_workspace;
@@ -53,48 +53,48 @@ MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 1, .context_length = 6631
 
 // --- Models ---
 
-// expect in 80 lines: d_model and d_hidden must not be zero
+// expect: d_model and d_hidden must not be zero
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 0}> hidden_width_zero;
 // expect: activation must be an enumerator of Activation
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> unknown_activation;
-// expect in 40 lines: weights must be Weights::f32 or int8
+// expect: weights must be Weights::f32 or int8
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .weights = static_cast<Weights>(9)}> unknown_weights_of_feed_forward;
-// expect in 30 lines: a parallel block needs norm_first
+// expect: a parallel block needs norm_first
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden, .norm_first = false, .parallel = true}> parallel_and_norm_last;
-// expect in 30 lines: d_model must equal d_in and d_out
+// expect: d_model must equal d_in and d_out
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 8}}> widths_differ;
 // a residual adds the input to the output, so their widths must be equal
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden}> widths_of_attention_differ;
-// expect in 40 lines: cross_attention is neither causal nor rotary
+// expect: cross_attention is neither causal nor rotary
 TransformerDecoderBlock<DecoderBlockConfig{.attention = heads, .cross_attention = heads, .feed_forward = hidden}> causal_source;
-// expect in 40 lines: a layer with bias_kv has no window, and keys and values of floats
+// expect: a layer with bias_kv has no window, and keys and values of floats
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .window = 3, .bias_kv = 1}> biases_of_a_window;
-// expect in 40 lines: a layer of a block has no bias_kv
+// expect: a layer of a block has no bias_kv
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}, .feed_forward = hidden}>
     biases_of_block;
-// expect in 40 lines: a layer with bias_kv has no initial values
+// expect: a layer with bias_kv has no initial values
 void initial_biases(MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}>& its) {
   initialize(its, generator);
 }
-// expect in 40 lines: a layer with bias_kv has no cache
+// expect: a layer with bias_kv has no cache
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .bias_kv = 1}>::Cache cache_of_biases;
-// expect in 40 lines: a memory has one width, d_key and d_value
+// expect: a memory has one width, d_key and d_value
 TransformerDecoderBlock<DecoderBlockConfig{.attention = heads,
                                            .cross_attention = {.d_in = 4, .d_out = 4, .context_length = 6, .causal = false, .d_key = 9},
                                            .feed_forward = hidden}>
     two_widths_of_memory;
-// expect in 40 lines: d_model must equal d_in and d_out of cross_attention
+// expect: d_model must equal d_in and d_out of cross_attention
 TransformerDecoderBlock<DecoderBlockConfig{
     .attention = heads, .cross_attention = {.d_in = 8, .d_out = 4, .context_length = 6, .causal = false}, .feed_forward = hidden}>
     widths_of_source_differ;
 // expect: normalization must be Normalization::layer or rms
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden, .normalization = static_cast<Normalization>(9)}>
     unknown_normalization;
-// expect in 40 lines: num_layers must not be zero
+// expect: num_layers must not be zero
 Transformer<TransformerConfig{.block = body.block, .num_layers = 0}> no_layers;
 // expect: positions must be Positions::none, learned or sinusoidal
 LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body, .positions = static_cast<Positions>(9)}> unknown_positions;
-// expect in 40 lines: vocabulary must not be zero
+// expect: vocabulary must not be zero
 LanguageModel<LanguageModelConfig{.vocabulary = 0, .transformer = body}> no_vocabulary;
 // expect: vocabulary must not exceed 65,536
 LanguageModel<LanguageModelConfig{.vocabulary = 65537, .transformer = body}> too_large_vocabulary;

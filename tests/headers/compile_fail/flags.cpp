@@ -7,7 +7,7 @@
 // arguments: -std=c++17
 int cpp17;
 
-// expect in 40 lines: ffast-math
+// expect: ffast-math
 // arguments: -ffast-math
 int ffast_math;
 // expect: ffast-math
@@ -15,12 +15,12 @@ int ffast_math;
 // a part of -ffast-math, for which GCC defines this macro
 int no_signed_zeros;
 
-// expect in 40 lines: ffinite-math-only
+// expect: ffinite-math-only
 // arguments: -ffinite-math-only
 // another part of -ffast-math
 int finite_math_only;
 
-// expect in 40 lines: FLT_EVAL_METHOD
+// expect: FLT_EVAL_METHOD
 // arguments: -Wno-builtin-macro-redefined -D__FLT_EVAL_METHOD__=2
 // a target that computes floats in a wider type, as the x87 does
 int flt_eval_method;
@@ -30,11 +30,11 @@ int flt_eval_method;
 // an x86 with SSE but without SSE2, such as a Pentium III
 int x87_double;
 
-// expect in 40 lines: -fpack-struct
+// expect: -fpack-struct
 // arguments: -fpack-struct
 // without alignment no reference can bind to a member
 int fpack_struct;
 
-// expect in 120 lines: the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard
+// expect in 25 lines: the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard
 // arguments: -DTINYATTN_PORT=helium
 int port_that_flags_cannot_build;

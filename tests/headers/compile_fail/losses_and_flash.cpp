@@ -59,5 +59,5 @@ Status load_into_const() { return load(constant_linear, flash); }
 // expect: save and load take a model or adapters
 Status save_training(const Training<Linear<4, 3>, AdamW>& training) { return save(training, flash); }
 Status load_training(Training<Linear<4, 3>, AdamW>& training) { return load(training, flash); }
-// expect in 70 lines: a checkpoint holds tensors of float, and weights of int8
+// expect: a checkpoint holds tensors of float, and weights of int8
 Status save_tokens(const WithTokens& model) { return save(model, flash); }

@@ -11,7 +11,7 @@ using Block = Decoder::Block;
 void norm_of_other_width() { norm.forward(narrow, narrow); }
 // expect: forward takes (x, out)
 void norm_into_constant() { norm.forward(x, Matrix<float, 6, 4>{}); }
-// expect in 30 lines: x must have as many columns as the layer has inputs
+// expect: x must have as many columns as the layer has inputs
 void feed_forward_of_other_width() { feed_forward.forward(narrow, out, feed_forward_workspace); }
 // expect: out must hold floats, and not be const
 void feed_forward_into_constant() { feed_forward.forward(x, constant, feed_forward_workspace); }

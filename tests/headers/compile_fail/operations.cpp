@@ -118,9 +118,9 @@ void convolution_into_const(const Matrix<float, 4, 3>& result) { convolution.for
 void mean_into_const(const Vector<float, 4>& result) { mean(x, result); }
 // expect: forward takes (x, out)
 void convolution_into_temporary() { convolution.forward(two_features, Matrix<float, 4, 3>{}); }
-// expect in 60 lines: in and out must not be zero
+// expect in 25 lines: in and out must not be zero
 Conv1d<Conv1dConfig{.in = 2, .out = 0, .kernel = 3}> convolution_to_nothing;
-// expect in 60 lines: kernel and stride must not be zero
+// expect in 25 lines: kernel and stride must not be zero
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 0}> convolution_of_no_token;
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .stride = 0}> convolution_in_one_place;
 // expect: padding must be less than kernel
@@ -136,18 +136,18 @@ auto convolution_without_its_bias() { return from_torch<of_two>(Tensor<float, 3,
 auto convolution_with_a_short_bias() { return from_torch<of_two>(Tensor<float, 3, 2, 3>{}, Vector<float, 2>{}); }
 // expect: from_torch makes weights of floats
 auto convolution_from_torch_in_int8() { return from_torch<in_int8>(Tensor<float, 3, 2, 3>{}, Vector<float, 3>{}); }
-// expect in 30 lines: weights of floats and int8 weights are different types
+// expect: weights of floats and int8 weights are different types
 void floats_into_int8_of_a_convolution(Conv1d<in_int8>& its) { its = convolution; }
 // expect: weights are drawn as floats
 void convolution_drawn_in_int8(Conv1d<in_int8>& its) { initialize(its, generator); }
-// expect in 60 lines: dilation must not be zero
+// expect: dilation must not be zero
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .dilation = 0}> convolution_of_one_token;
-// expect in 60 lines: groups must divide in and out
+// expect: groups must divide in and out
 Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .groups = 2}> convolution_in_uneven_groups;
 Conv2d<Conv2dConfig{.in = 2, .out = 4, .kernel = 1, .groups = 0}> convolution_in_no_group;
-// expect in 60 lines: padding must be at most half of kernel
+// expect: padding must be at most half of kernel
 auto pool_of_padding() { return max_pool1d<PoolConfig{.kernel = 3, .padding = 2}>(x); }
-// expect in 60 lines: a mean takes a dilation of 1
+// expect: a mean takes a dilation of 1
 auto mean_with_a_dilation() { return avg_pool1d<PoolConfig{.kernel = 2, .dilation = 2}>(x); }
 // expect: x must be [..., tokens, features], or [..., height, width, features]
 auto pool_of_a_matrix() { return avg_pool2d<PoolConfig{.kernel = 2}>(x); }
@@ -179,7 +179,7 @@ void recurrent_out(Vector<float, 3>& last) { gru.forward(two_features, gru_state
 void recurrent_without_a_state() { gru.forward(two_features, gru_workspace); }
 void recurrent_into_temporary() { gru.forward(two_features, gru_state, Matrix<float, 6, 3>{}, gru_workspace); }
 void recurrent_state_of_another(Lstm<gru_config>::State& its) { gru.forward(two_features, its, gru_workspace); }
-// expect in 60 lines: in and hidden must not be zero
+// expect: in and hidden must not be zero
 Gru<RecurrentConfig{.in = 2, .hidden = 0}> recurrent_of_nothing;
 // expect: weights must be [3 * hidden, in] and [3 * hidden, hidden] of a GRU
 auto recurrent_in_another_order() { return from_torch<gru_config>(Matrix<float, 2, 9>{}, Matrix<float, 3, 9>{}); }
@@ -187,10 +187,10 @@ auto recurrent_in_another_order() { return from_torch<gru_config>(Matrix<float, 
 auto recurrent_without_its_biases() { return from_torch<gru_config>(Matrix<float, 9, 2>{}, Matrix<float, 9, 3>{}); }
 // --- Functions of elements, and reductions ---
 
-// expect in 30 lines: each operand must have the extents of out, or 1, from the last axis on
+// expect: each operand must have the extents of out, or 1, from the last axis on
 void elementwise_of_other_extents() { elementwise(function::add, x, narrow, out); }
 void copy_of_other_extents() { copy(narrow, out); }
-// expect in 30 lines: out must not be const
+// expect: out must not be const
 void elementwise_into_a_constant() { elementwise(function::exp, x, constant); }
 // expect: operands and out must hold floats
 auto elementwise_of_doubles() { return elementwise(function::exp, doubles); }
@@ -215,7 +215,7 @@ Linear<66312, 1, false, Weights::int8> too_many_inputs_of_int8;
 // expect: weights must be Weights::f32 or int8
 Linear<2, 2, true, static_cast<Weights>(9)> unknown_weights_of_linear;
 Embedding<2, 2, static_cast<Weights>(9)> unknown_weights_of_embedding;
-// expect in 30 lines: weights of floats and int8 weights are different types: quantize(layer) makes int8 of floats
+// expect: weights of floats and int8 weights are different types: quantize(layer) makes int8 of floats
 void floats_into_int8(Int8Linear& linear) { linear = from_torch(square, Vector<float, 6>{}); }
 void floats_into_int8_of_a_layer(Int8Layer& its, const Linear<4, 4, false>& linear) { its.query = linear; }
 // expect: quantize takes (layer): a Linear, a Conv1d, a Gru, an Lstm or an Embedding whose weights are floats
@@ -224,7 +224,7 @@ auto quantized_layer_of_attention() { return quantize(layer); }
 auto quantized_matrix() { return quantize(square); }
 // expect: weights are drawn as floats: initialize a layer whose weights are floats, then quantize it
 void int8_drawn(Int8Linear& linear) { initialize(linear, generator); }
-// expect in 60 lines: weights are drawn as floats
+// expect in 25 lines: weights are drawn as floats
 void int8_drawn_in_a_layer(Int8Layer& its) { initialize(its, generator); }
 // expect: a training pass needs weights of floats: int8 weights are not trained
 void int8_trained(const Int8Layer& its, Int8Layer::Workspace& room) { its.forward(x, out, room, generator); }

@@ -60,7 +60,7 @@ void input_of_another_norm() { backward(norm, narrow, narrow, narrow, norm_gradi
 // expect: a backward pass needs weights of floats: int8 weights have no gradient
 void gradient_of_int8_weights() { backward(int8_linear, square, square, square, int8_gradient); }
 void gradient_of_int8_projections() { backward(int8_feed_forward, x, x, out, int8_hidden_gradient, hidden_workspace); }
-// expect in 30 lines: only a Philox4x32 replays dropout: a Mersenne twister cannot go back
+// expect: only a Philox4x32 replays dropout: a Mersenne twister cannot go back
 void mersenne_twister_in_a_decoder() { decoder.forward(x, out, decoder_workspace, generator); }
 void mersenne_twister_with_a_number_of_tokens() { static_cast<void>(decoder.forward(x, 3, out, decoder_workspace, generator)); }
 void mersenne_twister_in_a_model() { static_cast<void>(model.forward(tokens, logits, model_workspace, generator)); }
@@ -75,7 +75,7 @@ void mersenne_twister_in_attention(BackwardWorkspace<Layer>& passes) { backward(
 void mersenne_twister_in_attention_with_a_mask(BackwardWorkspace<Layer>& passes) {
   backward(layer, x, KeepMask{bools}, x, out, no_gradient, passes, generator);
 }
-// expect in 30 lines: a training pass takes the Workspace of the module, or its BackwardWorkspace
+// expect: a training pass takes the Workspace of the module, or its BackwardWorkspace
 void workspace_of_a_layer(Philox4x32& philox) { decoder.forward(x, out, workspace, philox); }
 // expect: the workspace of a backward pass must be the BackwardWorkspace of the module
 void workspace_of_forward() { backward(feed_forward, x, x, out, hidden_gradient, feed_forward_workspace); }
