@@ -48,7 +48,8 @@ def copy_folder(folder, to):
 def tracked(folder):
     """Returns the names of the files below a folder that git does not ignore. Without git, as in an archive: of all
     files except builds'."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
+    # env fails where git is missing
+    command = ["env", "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
     git = subprocess.run(command, cwd=ROOT / folder, capture_output=True, encoding="utf-8")
     if git.returncode == 0 and git.stdout:
         return sorted(file for file in git.stdout.split("\0") if file and (ROOT / folder / file).is_file())

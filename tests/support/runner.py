@@ -138,8 +138,9 @@ def of_name(name):
 
 
 def note(run, words):
-    """Appends to build/ran.txt what ran, when, and at which commit."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    """Appends to build/ran.txt what ran, when, and at which commit, if there is git."""
+    describe = ["env", "git", "describe", "--always", "--dirty"]  # env fails where git is missing
+    commit = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True, check=False)
     with open(ROOT / "build" / "ran.txt", "a", encoding="utf-8") as file:
         print(time.strftime("%Y-%m-%d %H:%M"), commit.stdout.strip() or "no commit", " ".join(["run", *words]),
               run.verdict(), sep="  ", file=file)
