@@ -150,8 +150,8 @@ def main(words):
     if words == ["--list"]:
         print(targets.listing())
         return 0
-    dry_run = words[:1] == ["--dry-run"]
-    words = words[dry_run:]
+    dry_run = "--dry-run" in words
+    words = [word for word in words if word != "--dry-run"]
     unknown = set(words) - {*RUNS, *targets.BUILDS, *targets.SUITES}
     if unknown:
         print(f"no such build or suite: {', '.join(unknown)}; there are:\n{targets.listing()}", file=sys.stderr)

@@ -122,6 +122,8 @@ tap.report([
     *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
       for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
     *((f"{script} takes what pages type", takes_what_pages_type, script) for script in ("tests/run", "examples/run", "tests/bench")),
+    *((f"{call} --dry-run", prints, f"{call} --dry-run", 0, r"\Aneeds ")
+      for call in ("examples/run digits", "examples/run c host", "examples/run writer truth", "tests/run quick")),
     ("a list of the builds, boards too", prints, "tests/run --list", 0, boards),
     ("a suite that there is not", prints, "tests/run unti", 2, "^no such .* there are:.*\\bunit "),
     ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
