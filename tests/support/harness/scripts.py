@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import tempfile
 from unittest import mock
 
@@ -117,10 +118,21 @@ def takes_what_pages_type(script):
     return "\n".join(wrong) if calls else "no page calls it"
 
 
+def helps_without_python(script):
+    """Checks that a script prints its usage, and needs no more than three commands for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for tool in ("bash", "dirname", "sed"):
+            pathlib.Path(folder, tool).symlink_to(shutil.which(tool))
+        status, output = attempt([ROOT / script, "--help"], PATH=folder)
+    return "" if status == 0 and f"  {script} " in output else output
+
+
+SCRIPTS = ("tests/run", "examples/run", "tests/bench", "ports/toolchain")
 boards = "".join(rf"(?=.*^  {board} )" for board in targets.boards())
 tap.report([
     *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
-      for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
+      for script in SCRIPTS for option in ("-h", "--help")),
+    *((f"{script} --help without Python", helps_without_python, script) for script in SCRIPTS),
     *((f"{script} takes what pages type", takes_what_pages_type, script) for script in ("tests/run", "examples/run", "tests/bench")),
     *((f"{call} --dry-run", prints, f"{call} --dry-run", 0, r"\Aneeds ")
       for call in ("examples/run digits", "examples/run c host", "examples/run writer truth", "tests/run quick")),
