@@ -4,16 +4,27 @@
     ports/packages/make [NAME...]    all of them if none is named
     ports/packages/make --list       their names
 
-A package is a folder here with a package.py, whose make(folder) fills an empty folder.
+Installs what they need. A package is a folder here with a package.py, whose make(folder) fills an empty folder.
 """
 import argparse
 import importlib
 import pathlib
 import shutil
+import subprocess
+import sys
 
 from . import tree
 
 NAMES = sorted(file.parent.name for file in pathlib.Path(__file__).resolve().parent.glob("*/package.py"))
+
+# Jobs of ports/toolchain that a package needs, besides git, which knows the files of this tree.
+JOBS = {"arduino": ("gcc", "firmware"), "cmake": ("build", "gcc", "consumers")}
+
+
+def bring_tools(names):
+    jobs = ["git", *(job for name in names for job in JOBS.get(name, ()))]
+    if status := subprocess.run([tree.ROOT / "ports" / "toolchain", *jobs], check=False).returncode:
+        sys.exit(status)
 
 
 def make(name, output):
@@ -40,7 +51,9 @@ def main():
     unknown = [name for name in args.names if name not in NAMES]
     if unknown:
         parser.error(f"no such package: {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    for name in args.names or NAMES:
+    names = args.names or NAMES
+    bring_tools(names)
+    for name in names:
         print(make(name, args.output.resolve()))
 
 

@@ -20,7 +20,7 @@ import tempfile
 from . import bill_of_materials, tree
 
 OUTPUT = tree.ROOT / "build" / "release"
-JOBS = ("build", "gcc", "consumers", "firmware", "site", "wasm")  # of ports/toolchain
+JOBS = ("build", "gcc", "site", "wasm")  # of ports/toolchain, besides those of packages
 # What users download of a package, if it is not the whole: the other packages are packed as folders.
 FILES = {"arduino": "*.zip", "cmsis-pack": "*.p*", "single": "*.hpp", "wrap": "*.wrap"}
 
