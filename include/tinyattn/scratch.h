@@ -21,8 +21,9 @@
 #define TINYATTN_MORE(count, other) \
   (TINYATTN_SIZE(count) < TINYATTN_SIZE(other) ? TINYATTN_SIZE(other) : TINYATTN_SIZE(count))
 
-/* With TINYATTN_SCRATCH_OF_BOARDS and the port `scalar` every target has the sizes of a board: so a
- * program on the desk says how much RAM a board takes. */
+/* With TINYATTN_SCRATCH_OF_BOARDS and the port `scalar` every target has the sizes of a board, so
+ * that print(board) on a desk says how much RAM a board takes. There they are for sizeof alone: a
+ * call of another port would write beyond them. */
 #if !defined(TINYATTN_SCRATCH_OF_BOARDS) && (defined(__x86_64__) || defined(__i386__))
 #define TINYATTN_LANES 16u
 #define TINYATTN_BLOCK_ROWS(tokens) \

@@ -23,9 +23,9 @@ TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, 
  * or below keeps one. A temperature below 0, and a NaN, are a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
-  size_t top_k;      /* number of the most likely tokens to keep */
-  float top_p;       /* keeps the fewest of these with at least this total probability: all by 1,
-                      *   and one by 0, which it is if an initializer leaves it out */
+  size_t top_k;      /* number of the most likely tokens to keep; 0: all */
+  float top_p;       /* keeps the fewest of these with at least this total probability: 1 keeps
+                      *   all, and 0 one; an initializer that leaves it out means 0 */
 } tinyattn_sampling;
 
 /* Philox4x32 with 10 rounds. A call that draws random numbers uses a stream, and increments it. */

@@ -203,16 +203,19 @@ class LanguageBoard(Board):
         """Calls `forward` with a text. Returns how many tokens the model has read."""
         done = self.forward(*arguments)
         if done < len(row):
-            raise ExportError(f"board(tokens) has {len(row)} tokens, and the context of the model is {done}")
+            raise ExportError(f"there are {len(row)} tokens, and the context of the model is {done}")
         return done
 
     def generate(self, tokens, max_tokens, temperature=1.0, top_k=0, top_p=1.0, seed=0, stop=None):
         """Returns the tokens that `generate` draws after a text on every board, with a Philox4x32 of this seed: at most
-        max_tokens, as long as the context has room, and none after `stop`."""
+        max_tokens, as long as the context has room; the last is `stop`, if that is drawn."""
         torch = pytorch("board.generate returns a tensor")
         prompt, vocabulary = self.texts(torch, tokens)
-        if prompt.dim() > 1 or not (0 <= max_tokens < 2**31 and 0 <= top_k and 0 <= seed < 2**64):
-            raise ExportError("generate takes one text, and numbers that are not negative")
+        limits = (max_tokens, 2**31), (top_k, 2**63), (seed, 2**64), (stop or 0, 2**31)
+        if prompt.dim() > 1 or not all(isinstance(count, int) and 0 <= count < most for count, most in limits):
+            raise ExportError("generate takes one text, and whole numbers from 0 on")
+        if not (temperature >= 0 and top_p == top_p):
+            raise ExportError("generate takes a temperature from 0 on, and a top_p that is a number")
         steps = [len(prompt), max_tokens, top_k, seed, vocabulary if stop is None else stop]
         drawn = torch.empty(max_tokens)
         done = self.read(prompt, 0, [prompt, torch.tensor([temperature, top_p])], steps, [drawn])

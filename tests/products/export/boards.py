@@ -260,7 +260,8 @@ def generated(folder):
         found = board.generate([1, 7, 3], most, temperature=0.7, top_k=9, top_p=0.9, seed=5, stop=end).tolist()
         if done.returncode or not wanted or found != wanted + [end] * (count - len(wanted)):
             return f"{found}, not {wanted} of {count} {done.stderr}"
-    return refused("generate takes one text", lambda: board.generate([[1, 7]], 3)) or (
+    return refused("generate takes one text", lambda: board.generate([[1, 7]], 3)) or refused(
+        "a temperature from 0 on", lambda: board.generate([1, 7], 3, temperature=float("nan"))) or (
         "" if len(drawn) == 9 and len(set(drawn.tolist())) > 3 else f"{drawn}")
 
 

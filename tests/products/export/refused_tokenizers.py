@@ -2,6 +2,7 @@
 """Tests that a tokenizer which cannot be exported gives an error of one sentence with the reason; and headers that have
 a model and its tokenizer."""
 import json
+import re
 import struct
 
 from tests.products.export import exporter, models
@@ -210,12 +211,15 @@ def with_model(folder, config, end, more=()):
 def ends_in_c(folder):
     """NAME.h names the tokens of config.json that begin and end a text, if the model has them."""
     (folder / "llama.safetensors").write_bytes(safetensors(of_hex(models.LLAMA)))
-    config = {"num_attention_heads": 2, "rms_norm_eps": 1e-5, "bos_token_id": 11, "eos_token_id": [3, 4]}
-    (folder / "config.json").write_text(json.dumps(config))
-    exporter.must_run(folder / "llama.safetensors", "--language-model", "--context-length", "5", "--config", folder / "config.json",
-                      "-o", folder / "chat.h", "--c", "--name", "chat")
-    text = (folder / "chat.h").read_text()
-    return "" if "#define CHAT_END_OF_TEXT 3 /* a token */\n" in text and "BEGIN" not in text else text
+    for begin, end, names in ((11, [3, 4], {"END": 3}), (1, 2, {"BEGIN": 1, "END": 2})):
+        config = {"num_attention_heads": 2, "rms_norm_eps": 1e-5, "bos_token_id": begin, "eos_token_id": end}
+        (folder / "config.json").write_text(json.dumps(config))
+        exporter.must_run(folder / "llama.safetensors", "--language-model", "--context-length", "5", "--config", folder / "config.json",
+                          "-o", folder / "chat.h", "--c", "--name", "chat")
+        text = (folder / "chat.h").read_text()
+        if {name: int(token) for name, token in re.findall(r"#define CHAT_(\w+)_OF_TEXT (\d+) /\* a token \*/\n", text)} != names:
+            return text
+    return ""
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ typedef struct {name}_workspace {{
 }} {name}_workspace;
 
 /* Computes what {title}.forward computes of one input. Inputs and outputs may not overlap.
- * Returns TINYATTN_OK, or TINYATTN_BAD_ARGUMENT if a pointer is null.
+ * Returns TINYATTN_OK; TINYATTN_BAD_ARGUMENT if a pointer is null; and what is said of an input.
 {shapes} */
 {signature};
 

@@ -136,7 +136,7 @@ def results(found, count):
         yield f"multiply-adds: {count}, of the products"
         if found.head:
             numbers = sum(parameter.numel() for parameter in found.low.net.get_submodule(found.head).parameters())
-            yield f"training: {8 * numbers} bytes of RAM for a copy of the layer and its gradient"
+            yield f"training: {8 * numbers} bytes of RAM for a copy of the layer and its gradient, besides any momentum"
         example, *drawn = found.checked
         largest = max(tensor.abs().max().item() for tensor in found.wanted)
         try:
