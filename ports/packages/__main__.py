@@ -45,13 +45,13 @@ def main():
     parser.add_argument("--list", action="store_true", help="the names of all packages")
     parser.add_argument("--output", type=pathlib.Path, default=tree.ROOT / "build" / "packages", metavar="FOLDER")
     args = parser.parse_args()
-    if args.list:
-        print("\n".join(NAMES))
-        return
     unknown = [name for name in args.names if name not in NAMES]
     if unknown:
         parser.error(f"no such package: {', '.join(unknown)}; there are {', '.join(NAMES)}")
     names = args.names or NAMES
+    if args.list:
+        print("\n".join(names))
+        return
     bring_tools(names)
     for name in names:
         print(make(name, args.output.resolve()))

@@ -113,8 +113,9 @@ def calls_on_pages(script):
 def takes_what_pages_type(script):
     calls = calls_on_pages(script)
     calls = [" ".join(calls)] if script == "tests/run" else calls  # it takes many names, and each call half a second
-    found = [attempt([script, "--dry-run", *shlex.split(call)]) for call in calls]
-    wrong = [f"{call}: {output}" for call, (status, output) in zip(calls, found, strict=True) if status or "needs" not in output]
+    option, said = ("--list", "\n") if script.endswith("/make") else ("--dry-run", "needs")
+    found = [attempt([script, option, *shlex.split(call)]) for call in calls]
+    wrong = [f"{call}: {output}" for call, (status, output) in zip(calls, found, strict=True) if status or said not in output]
     return "\n".join(wrong) if calls else "no page calls it"
 
 
@@ -133,7 +134,8 @@ tap.report([
     *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
       for script in SCRIPTS for option in ("-h", "--help")),
     *((f"{script} --help without Python", helps_without_python, script) for script in SCRIPTS),
-    *((f"{script} takes what pages type", takes_what_pages_type, script) for script in ("tests/run", "examples/run", "tests/bench")),
+    *((f"{script} takes what pages type", takes_what_pages_type, script)
+      for script in ("tests/run", "examples/run", "tests/bench", "ports/evidence/make", "ports/packages/make")),
     *((f"{call} --dry-run", prints, f"{call} --dry-run", 0, r"\Aneeds ")
       for call in ("examples/run digits", "examples/run c host", "examples/run writer truth", "tests/run quick")),
     ("a list of the builds, boards too", prints, "tests/run --list", 0, boards),
